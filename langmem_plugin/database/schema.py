@@ -4,9 +4,9 @@ input can forge.
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from sqlalchemy import JSON, BigInteger, Column, Connection, Dialect, Index, MetaData, String, Table, Text, event
@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
 
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.errors import InvalidInput, WriteConflict
 from langmem_plugin.identifiers import IdentifierKey, owner_as_stored, owner_to_store
 from langmem_plugin.logs import event_log
@@ -28,13 +29,18 @@ _AT_ONCE = 500  # ids in one IN list
 _LONGEST_NAME = 1_000  # bytes; an index of PostgreSQL holds 2,704 of a row
 
 
+def inserts(table: Table, made: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return, by the dialect's name, what is made of an INSERT that can say what happens where the row is there."""
+    return {"sqlite": made(sqlite.insert(table)), "postgresql": made(postgresql.insert(table))}
+
+
 def insert_unless_there(table: Table, *returned: Column[Any]) -> dict[str, Any]:
     """Return, by the dialect's name, an INSERT that changes and returns nothing where the row exists already."""
-    inserts = {
-        "sqlite": sqlite.insert(table).on_conflict_do_nothing(),
-        "postgresql": postgresql.insert(table).on_conflict_do_nothing(),
-    }
-    return {name: insert.returning(*returned) if returned else insert for name, insert in inserts.items()}
+
+    def unless_there(insert: Any) -> Any:
+        return insert.on_conflict_do_nothing().returning(*returned) if returned else insert.on_conflict_do_nothing()
+
+    return inserts(table, unless_there)
 
 
 def upsert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
@@ -268,33 +274,32 @@ _One = TypeVar("_One")
 
 def insert_new(
     connection: Connection,
-    named: Column[Any],
-    made: Sequence[_One],
+    table: Table,
+    made: Iterable[_One],
     values: Callable[[int, _One], Mapping[str, Any]],
     draw_again: Callable[[_One], _One],
 ) -> list[_One]:
     """Store each of `made`, and return them as they were stored; `values` gives a row for its index and itself.
 
-    `named` is the column that holds the id. Raises WriteConflict when four ids in a row were taken.
+    Raises WriteConflict when four ids in a row were taken.
     """
-    # Nothing fails when a row is there: on PostgreSQL a failed insert would end the whole transaction.
-    statement = insert_unless_there(named.table, named)[connection.dialect.name]
-    stored, waiting = list(made), list(range(len(made)))
-    for _ in range(TRIES):
-        rows = [values(at, stored[at]) for at in waiting]
-        taken_in = Counter(connection.execute(statement, rows).scalars()) if rows else Counter[Any]()
-        left = []
-        for at, row in zip(waiting, rows, strict=True):
-            if taken_in[row[named.name]]:
-                taken_in[row[named.name]] -= 1  # two of one batch may have drawn the same id: the first is stored
-            else:
-                left.append(at)
-        if not left:
-            return stored
-        waiting = left
-        for at in waiting:
-            stored[at] = draw_again(stored[at])
-    raise all_taken(named.table.name)
+    stored: list[_One] = []
+    for at, drawn in enumerate(made):
+        for left in reversed(range(TRIES)):
+            row = values(at, drawn)
+            # Nothing fails when a row is there: on PostgreSQL a failed insert would end the whole transaction.
+            if _inserting(table, *row).run(connection, row):
+                break
+            if not left:
+                raise all_taken(table.name)
+            drawn = draw_again(drawn)  # noqa: PLW2901
+        stored.append(drawn)
+    return stored
+
+
+@cache
+def _inserting(table: Table, *columns: str) -> Prepared:
+    return Prepared({name: each.values(dict.fromkeys(columns)) for name, each in insert_unless_there(table).items()})
 
 
 def all_taken(what: str) -> WriteConflict:

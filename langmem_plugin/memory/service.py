@@ -148,7 +148,8 @@ class MemoryService:
             index=self.index,
             now=self.now,
         )
-        self.related, self.over, self.instead_of = writer.related, writer.over, writer.instead_of
+        self.related, self.over = self.reconciler.related, self.reconciler.over
+        self.instead_of = self.reconciler.instead_of
         self.remember, self.remember_many = writer.remember, writer.remember_many
         self.take_in = writer.take_in
         self.supersede, self.update = writer.supersede, writer.update

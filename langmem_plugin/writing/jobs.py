@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, insert, or_, select, tuple_, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.sessions.session_rows import Session
@@ -26,6 +25,7 @@ from langmem_plugin.database.conversation_tables import session, thread_owner
 from langmem_plugin.database.encryption.encrypted_columns import EXTRACTED_FACTS, EXTRACTION_ERROR
 from langmem_plugin.database.memory_tables import extraction_job as table
 from langmem_plugin.database.prepared_statements import Prepared
+from langmem_plugin.database.schema import inserts
 from langmem_plugin.errors import SessionRefused, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
@@ -372,19 +372,15 @@ _changes: dict[str, Any] = {
     "attempts": case((_is_worked_on, table.c.attempts), else_=0),
     "not_before": bindparam("said_at"),
 }
-_inserts: dict[str, postgresql.Insert | sqlite.Insert] = {
-    "sqlite": sqlite.insert(table).values(_new),
-    "postgresql": postgresql.insert(table).values(_new),
-}
 _MARK = Prepared(
-    {
-        dialect: inserting.on_conflict_do_update(
+    inserts(
+        table,
+        lambda insert: insert.values(_new).on_conflict_do_update(
             index_elements=[table.c.thread, table.c.session],
             set_=_changes,
             where=or_(table.c.state == "completed", table.c.state == "failed", and_(_is_worked_on, ~table.c.again)),
-        )
-        for dialect, inserting in _inserts.items()
-    }
+        ),
+    )
 )
 
 

@@ -234,9 +234,9 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
     number = max(time.time_ns() // 1_000, latest.number + 1 if latest else 0)
     [fresh] = insert_new(
         connection,
-        session.c.session_id,
+        session,
         [Session(thread, number, new_id(), now, now, None, 1)],
-        lambda _, made: _row(connection, made, client),
+        lambda _, made: _row(connection, made, client) | {"to_take": WHEN_SILENT},
         lambda made: replace(made, number=made.number + 1, session_id=new_id()),
     )
     record(connection, "session.created", owner=thread, subject=fresh.session_id)

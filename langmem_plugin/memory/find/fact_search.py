@@ -6,19 +6,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Text, and_, select, type_coerce
+import numpy as np
+from sqlalchemy import BigInteger, Connection, Text, and_, bindparam, or_, select, type_coerce
 
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
-from langmem_plugin.memory.find.fact_ranking import Hit, Query, foremost, ranked
+from langmem_plugin.memory.find.fact_ranking import Hit, Query, best, foremost, ranked
+from langmem_plugin.memory.find.tokenizer import asked
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import Searched, searched
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row, microseconds
-from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
+from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 
 _CANDIDATES = 100  # candidates of a search through an index
@@ -132,41 +134,10 @@ class FactSearch:
 
     def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
         """Return the memories written after change `since`, the oldest first; None for one that is not active."""
-        statement = (
-            select(
-                memory.c.status,
-                memory.c.memory_id,
-                memory.c.sealed,
-                memory.c.text,
-                memory.c.category,
-                type_coerce(memory.c.tags, Text),
-                memory.c.key,
-                memory.c.summary_text,
-                memory.c.slot,
-                memory_vector.c.vector,
-                memory_vector.c.checksum,
-                type_coerce(memory.c.created_at, BigInteger),
-                memory.c.confidence,
-                memory.c.access_count,
-                type_coerce(memory.c.last_accessed, BigInteger),
-                type_coerce(memory.c.expires_at, BigInteger),
-            )
-            .outerjoin(
-                memory_vector,
-                and_(
-                    memory_vector.c.owner == memory.c.owner,
-                    memory_vector.c.memory_id == memory.c.memory_id,
-                    memory_vector.c.model == self._vectors.model,
-                ),
-            )
-            .where(memory.c.owner == owner, memory.c.change > since)
-            .order_by(memory.c.created_at, memory.c.position)
-        )
-        if since == 0:
-            statement = statement.where(memory.c.status == "active")
+        asked = {"of_owner": owner, "of_model": self._vectors.model, "since": since}
         encryption = encryption_of(connection)
         for status, memory_id, sealed, text, category, tags, key, summary, slot, vector, checksum, *rest in each_row(
-            connection, statement
+            connection, _CHANGED, asked
         ):
             if status != "active":
                 yield memory_id, None
@@ -211,6 +182,34 @@ class FactSearch:
         return [(each.id, cosine) for each, cosine in found]
 
 
+_SINCE = bindparam("since", type_=memory.c.change.type)
+_CHANGED = (
+    select(
+        memory.c.status,
+        memory.c.memory_id,
+        memory.c.sealed,
+        memory.c.text,
+        memory.c.category,
+        type_coerce(memory.c.tags, Text),
+        memory.c.key,
+        memory.c.summary_text,
+        memory.c.slot,
+        memory_vector.c.vector,
+        memory_vector.c.checksum,
+        type_coerce(memory.c.created_at, BigInteger),
+        memory.c.confidence,
+        memory.c.access_count,
+        type_coerce(memory.c.last_accessed, BigInteger),
+        type_coerce(memory.c.expires_at, BigInteger),
+    )
+    .outerjoin(memory_vector, and_(OF_MEMORY, memory_vector.c.model == bindparam("of_model")))
+    .where(
+        memory.c.owner == bindparam("of_owner"), memory.c.change > _SINCE, or_(memory.c.status == "active", _SINCE > 0)
+    )
+    .order_by(memory.c.created_at, memory.c.position)
+)
+
+
 class SearchedWords:
     """The words of one owner's memories, and of those that are about to be stored.
 
@@ -220,9 +219,13 @@ class SearchedWords:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
 
-    def nearest(self, query: Query) -> list[str]:
-        """Return the ids of memories that share words with the query, best first."""
-        return [hit.id for hit in ranked(self._corpus, query)]
+    def nearest(self, text: str, limit: int, now: datetime) -> list[str]:
+        """Return the ids of memories that share words with a text: most first, and of those as near the newest."""
+        words, columns = self._corpus.words, self._corpus.columns
+        scores, _ = words.scores(words.known(asked(text)))
+        rows = np.flatnonzero(scores)[::-1]
+        rows = rows[columns["live"][rows] & (columns["expires"][rows] > microseconds(now))]
+        return [self._corpus.ids[rows[at]] for at in best(scores[rows], np.ones(len(rows), np.bool_), limit)]
 
     def add(self, fact: Memory) -> None:
         words = (fact.text, fact.category, "\n".join(fact.tags), fact.key, fact.summary_text, fact.slot)

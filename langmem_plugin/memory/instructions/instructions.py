@@ -389,9 +389,7 @@ def _stored(connection: Connection, made: Instruction) -> Instruction:
     if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
         raise TooManyInstructions(f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another")
     encryption = encryption_of(connection)
-    stored = insert_new(
-        connection, table.c.instruction_id, [made], lambda _, each: as_values(each, encryption), _renamed
-    )[0]
+    [stored] = insert_new(connection, table, [made], lambda _, each: as_values(each, encryption), _renamed)
     record(connection, "instruction.added", owner=stored.owner, subject=stored.id, content=stored.text)
     return stored
 

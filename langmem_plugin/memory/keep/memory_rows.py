@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import BigInteger, BindParameter, Column, ColumnElement, Text, cast, or_, type_coerce
+from sqlalchemy import BindParameter, Column, ColumnElement, Text, cast, or_, type_coerce
+from sqlalchemy.types import NULLTYPE
 
 from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import memory
@@ -16,7 +17,6 @@ from langmem_plugin.errors import DecryptionRefused, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.rows import (
-    AnyRow,
     blinded,
     blinded_digest,
     blinded_slot,
@@ -68,8 +68,8 @@ _BESIDE = (
 
 
 def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
-    if column.name in _INSTANTS:
-        return type_coerce(column, BigInteger)
+    if column.name in (*_INSTANTS, "confidence"):
+        return type_coerce(column, NULLTYPE)
     if column.name == "tags":
         return type_coerce(column, Text)
     return cast(column, Text) if column.name == "metadata" else column
@@ -78,15 +78,16 @@ def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
 _COLUMNS: list[Column[Any]] = [
     column for column in memory.c if column.name not in ("change", "position", "text_digest")
 ]
+_NAMES = [column.name for column in _COLUMNS]
 # As they are stored: a damaged value could not be turned into what it means.
 STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for column in _COLUMNS]
 
 
-def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
+def as_memory(row: Sequence[Any], encryption: Encryption) -> Memory | None:
     """Read a row that begins with the columns STORED; None where it does not hold what was written, or is in plain
     and should not be.
     """
-    values = {column.name: value for column, value in zip(_COLUMNS, row, strict=False)}
+    values = dict(zip(_NAMES, row, strict=False))
     written, sealed = values.pop("checksum"), values.pop("sealed")
     try:
         for name in _INSTANTS:

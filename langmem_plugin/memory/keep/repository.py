@@ -6,12 +6,13 @@ import operator
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Connection,
     Select,
@@ -19,7 +20,6 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
-    literal_column,
     or_,
     select,
     true,
@@ -32,7 +32,7 @@ from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import in_parts, insert_new
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
-from langmem_plugin.facts import Statement
+from langmem_plugin.facts import Statement, subjects
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.keep.filters import matching
@@ -48,12 +48,12 @@ from langmem_plugin.memory.keep.memory_rows import (
 )
 from langmem_plugin.memory.keep.rows import (
     Damages,
-    all_rows,
     as_stored,
     begin_change,
     begin_removal,
     blinded_slot,
     each_row,
+    is_any,
     owned,
     states_of,
 )
@@ -67,6 +67,9 @@ MOST_OF_A_SLOT = 100  # number of memories weighed against a new fact
 _MOST_FORGOTTEN = 100  # number of memories looked at to take the last one back
 
 
+_FIRST_STORED = (memory.c.created_at, memory.c.position)
+_LAST_STORED = tuple(each.desc() for each in _FIRST_STORED)
+_LAST_CHANGED = (memory.c.change.desc(),)
 _BECAME: Mapping[Status, str] = {
     "superseded": "memory.superseded",
     "archived": "memory.archived",
@@ -136,7 +139,7 @@ class MemoryRepository:
 
         made = insert_new(
             connection,
-            memory.c.memory_id,
+            memory,
             [draft for draft, _ in drafts],
             values,
             lambda each: each.model_copy(update={"id": str(uuid.uuid4())}),
@@ -179,10 +182,8 @@ class MemoryRepository:
                 rewritten |= {name: none for name, none in _EVIDENCE.items() if name not in changes}
             after = after.model_copy(update=rewritten)
         encryption = encryption_of(connection)
-        values = as_values(after, encryption)
-        here = (memory.c.owner == owner, memory.c.memory_id == memory_id)
         digest = digest_of(encryption, owner, salt, after.text, after.key)
-        connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
+        _CHANGE.run(connection, {"change": number, "text_digest": digest, **as_values(after, encryption)})
         if vector is not None:
             self._vectors.put(connection, owner, [(memory_id, vector)])
         record(connection, _what_was_done(before, after), owner=owner, subject=memory_id, content=after.text)
@@ -252,10 +253,8 @@ class MemoryRepository:
         """Return the memories in the order of `memory_ids`; one that the owner does not have, or is
         damaged, is left out.
         """
-        found: dict[str, Memory] = {}
-        for part in in_parts(memory_ids):
-            made = self._memories(connection, _BY_IDS, {"of_owner": owner, "memory_ids": part})
-            found.update((each.id, each) for each in made)
+        rows = _BY_IDS.all(connection, {"of_owner": owner, "memory_ids": memory_ids}) if memory_ids else ()
+        found = {each.id: each for each in self._whole(connection, rows)}
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
 
     def by_id(self, connection: Connection, owner: OwnerKey, memory_id: str) -> Memory | None:
@@ -273,8 +272,7 @@ class MemoryRepository:
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Memory]:
         """Return the memories in every state, the first stored first."""
-        mine = select(*STORED).where(memory.c.owner == owner)
-        return self._memories(connection, mine.order_by(memory.c.created_at, memory.c.position))
+        return self._those(connection, owner, order=_FIRST_STORED)
 
     def ids_there(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> set[str]:
         """Return those of the ids that the owner has, in whatever state, also if the memory is damaged."""
@@ -282,13 +280,8 @@ class MemoryRepository:
 
     def by_prefix(self, connection: Connection, owner: OwnerKey, prefix: str, *, now: datetime) -> list[Memory]:
         """Return the live memories whose id begins with `prefix`."""
-        statement = select(*STORED).where(
-            memory.c.owner == owner,
-            memory.c.memory_id.startswith(prefix, autoescape=True),
-            memory.c.status.in_(LIVE),
-            valid(now),
-        )
-        return self._memories(connection, statement)
+        begins = memory.c.memory_id.startswith(prefix, autoescape=True)
+        return self._those(connection, owner, begins, memory.c.status.in_(LIVE), valid(now))
 
     def same(self, connection: Connection, owner: OwnerKey, text: str, *, now: datetime) -> list[Memory]:
         """Return the live memories of this text, in any case and spacing, that have no key."""
@@ -301,90 +294,79 @@ class MemoryRepository:
         if state is None or (encryption.encrypts and not encryption.has_key(owner)):
             return set()
         digests = [digest_of(encryption, owner, state.salt, text, key) for text, key in texts]
-        return {row[0] for few in _few(digests) for row in _SAME.all(connection, {"of_owner": owner} | few)}
+        return {row[0] for each in digests for row in _SAME.all(connection, {"of_owner": owner, "digest": each})}
 
     def ids_of_slots(
-        self, connection: Connection, owner: OwnerKey, slots: Iterable[str], *, now: datetime
+        self, connection: Connection, owner: OwnerKey, slots: Collection[str], *, now: datetime
     ) -> dict[str, int]:
         """Return the memories that are a value of one of the slots, or of its attribute in somebody else ("mia" may be
-        "daughter mia"), and are not archived: with their last changes, the newest last, and of very many the newest.
+        "daughter mia"), and are not archived: by their places, the newest last; of very many of a slot the newest.
         """
-        wanted = list(slots)
-        attributes = sorted({slot.partition("/")[2] for slot in wanted})
-        encryption, slot = encryption_of(connection), memory.c.slot
-        mine = {"of_owner": owner, "now": now}
-        found: dict[str, int] = {}
-        for few in _few(as_stored(encryption, owner, slot, wanted, blinded_slot)):
-            found.update(_OF_SLOTS.all(connection, mine | few))
-        for stored in as_stored(encryption, owner, slot, attributes):
-            found.update(_OF_ATTRIBUTE.all(connection, mine | {"like": f"%/{_LIKE.sub(_ESCAPED, stored)}"}))
-        return dict(sorted(found.items(), key=operator.itemgetter(1)))
+        named: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+        for who, _, attribute in (slot.partition("/") for slot in slots):
+            named[attribute] |= subjects(who)
+        encryption, column = encryption_of(connection), memory.c.slot
+        wanted = set(as_stored(encryption, owner, column, list(slots), blinded_slot))
+        found: list[tuple[int, str]] = []
+        for attribute, stored in zip(named, as_stored(encryption, owner, column, list(named)), strict=False):
+            asked = {"of_owner": owner, "now": now, "like": f"%/{_LIKE.sub(_ESCAPED, stored)}"}
+            held: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+            for memory_id, position, slot in _OF_ATTRIBUTE.all(connection, asked):
+                if encryption.encrypts:  # nobody can tell whose another slot is
+                    held[slot if slot in wanted else ""].append((position, memory_id))
+                elif not named[attribute].isdisjoint(subjects(slot.partition("/")[0])):
+                    held[slot].append((position, memory_id))
+            found += (each for those in held.values() for each in heapq.nlargest(MOST_OF_A_SLOT, those))
+        return {memory_id: position for position, memory_id in sorted(found)}
 
     def ids_of_messages(
         self, connection: Connection, owner: OwnerKey, messages: Collection[tuple[str | None, str | None]]
     ) -> set[str]:
         """Return the memories in any state that were read in one of these messages, each (session, message)."""
-        found: set[str] = set()
-        sources = list({source for session, source in messages if session is not None and source is not None})
-        sessions = list({session for session, source in messages if session is not None and source is not None})
-        for part in in_parts(sources):
-            stored = as_stored(encryption_of(connection), owner, memory.c.source_id, part)
-            for those in in_parts(sessions):
-                read_in = select(memory.c.memory_id).where(
-                    memory.c.owner == owner, memory.c.session_id.in_(those), memory.c.source_id.in_(stored)
-                )
-                found.update(connection.execute(read_in).scalars())
-        return found
+        known = [(session, source) for session, source in messages if session is not None and source is not None]
+        sources = as_stored(encryption_of(connection), owner, memory.c.source_id, [source for _, source in known])
+        asked = {"of_owner": owner, "sessions": [session for session, _ in known], "sources": sources}
+        return {row[0] for row in _OF_MESSAGES.all(connection, asked)} if sources else set()
 
     def told_in(self, connection: Connection, owner: OwnerKey, messages: Mapping[str, str]) -> list[Memory]:
         """Return the memories in any state that were read in these messages (session by id), what is over of their
         sessions, and what was over last of all.
         """
         is_over = memory.c.status.in_(("superseded", "forgotten"))
-        mine = select(*STORED).where(memory.c.owner == owner)
-        newest = mine.where(is_over).order_by(memory.c.change.desc()).limit(_MOST_OVER)
-        found = {each.id: each for each in self._memories(connection, newest)}
+        found = self._those(connection, owner, is_over, order=_LAST_CHANGED, most=_MOST_OVER)
         for part in in_parts(list(messages)):
             stored = as_stored(encryption_of(connection), owner, memory.c.source_id, part)
-            told = or_(is_over, memory.c.source_id.in_(stored))
-            sessions = {messages[each] for each in part}
-            found |= {
-                each.id: each
-                for each in self._memories(connection, mine.where(memory.c.session_id.in_(sessions), told))
-            }
-        return list(found.values())
+            of_sessions = memory.c.session_id.in_({messages[each] for each in part})
+            found += self._those(connection, owner, of_sessions, or_(is_over, memory.c.source_id.in_(stored)))
+        return list({each.id: each for each in found}.values())
 
     def slotted(
         self, connection: Connection, owner: OwnerKey, slots: Collection[str], *, valid_at: datetime
     ) -> list[Memory]:
         """Return the active memories that are a value of one of these few slots."""
         stored = as_stored(encryption_of(connection), owner, memory.c.slot, list(slots), blinded_slot)
-        statement = select(*STORED).where(
-            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.slot.in_(stored)
-        )
-        return self._memories(connection, statement)
+        return self._those(connection, owner, memory.c.status == "active", valid(valid_at), memory.c.slot.in_(stored))
 
     def forgotten_since(
         self, connection: Connection, owner: OwnerKey, since: datetime, most: int | None = _MOST_FORGOTTEN
     ) -> list[Memory]:
         """Return the memories forgotten from `since` on, the last first, at most so many."""
-        statement = select(*STORED).where(
-            memory.c.owner == owner, memory.c.status == "forgotten", memory.c.updated_at > since
-        )
-        return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(most))
+        forgotten = (memory.c.status == "forgotten", memory.c.updated_at > since)
+        return self._those(connection, owner, *forgotten, order=_LAST_CHANGED, most=most)
 
     def unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> list[Memory]:
         """Return memories never asked about: those that wait for the person's word, and those in doubt; of each some,
         the newest first.
         """
-        mine = select(*STORED).where(memory.c.owner == owner, memory.c.asked_at.is_(None), valid(now))
-        pending = mine.where(memory.c.status == "pending").order_by(
-            memory.c.created_at.desc(), memory.c.position.desc()
+        unasked = (memory.c.asked_at.is_(None), valid(now))
+        pending, doubted = (
+            memory.c.status == "pending",
+            and_(memory.c.doubted_at.is_not(None), memory.c.status == "active"),
         )
-        doubted = mine.where(memory.c.doubted_at.is_not(None), memory.c.status == "active")
+        last = memory.c.doubted_at.desc()
         return [
-            *self._memories(connection, pending.limit(_MOST_UNASKED)),
-            *self._memories(connection, doubted.order_by(memory.c.doubted_at.desc()).limit(_MOST_UNASKED)),
+            *self._those(connection, owner, *unasked, pending, order=_LAST_STORED, most=_MOST_UNASKED),
+            *self._those(connection, owner, *unasked, doubted, order=[last], most=_MOST_UNASKED),
         ]
 
     def has_unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> bool:
@@ -394,13 +376,12 @@ class MemoryRepository:
     def written_at(self, connection: Connection, owner: OwnerKey, instant: datetime) -> list[Memory]:
         """Return the active memories that were stored, or changed last, in the transaction of that instant."""
         then = or_(memory.c.created_at == instant, memory.c.updated_at == instant)
-        mine = select(*STORED).where(memory.c.owner == owner, memory.c.status == "active", then)
-        return self._memories(connection, mine.order_by(memory.c.position))
+        return self._those(connection, owner, memory.c.status == "active", then, order=[memory.c.position])
 
     def replaced_by(self, connection: Connection, owner: OwnerKey, memory_id: str) -> list[Memory]:
         """Return the memories that this one took the place of, the last first."""
-        replaced = (memory.c.owner == owner, memory.c.status == "superseded", memory.c.superseded_by == memory_id)
-        return self._memories(connection, select(*STORED).where(*replaced).order_by(memory.c.change.desc()))
+        replaced = (memory.c.status == "superseded", memory.c.superseded_by == memory_id)
+        return self._those(connection, owner, *replaced, order=_LAST_CHANGED)
 
     def refuse_damaged(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> None:
         """Raise DamagedMemory for ids left out of `by_ids` that are there nevertheless."""
@@ -428,8 +409,7 @@ class MemoryRepository:
         """Return the newest first unless said otherwise, or what is older than the memory `after`. With `valid_at` the
         expired are left out. Raises MemoryNotFound where `after` is none of the owner's.
         """
-        newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
-        order = (memory.c.created_at, memory.c.owner, memory.c.position) if oldest_first else newest_first
+        order = (memory.c.created_at, memory.c.owner, memory.c.position) if oldest_first else _LAST_STORED
         wanted = select(*STORED).where(*matching(connection, owner, where, statuses, valid_at))
         if after is not None:
             place = select(memory.c.created_at, memory.c.position)
@@ -438,22 +418,18 @@ class MemoryRepository:
                 raise MemoryNotFound(f"there is no memory {after} any more to go on behind: begin the list again")
             as_old = and_(memory.c.created_at == last.created_at, memory.c.position < last.position)
             wanted = wanted.where(or_(memory.c.created_at < last.created_at, as_old))
-        return self._memories(
-            connection, wanted.order_by(*order).limit(None if limit is None else max(limit, 0)).offset(offset)
-        )
+        wanted = wanted.order_by(*order).limit(None if limit is None else max(limit, 0)).offset(offset)
+        return self._whole(connection, connection.execute(wanted))
 
     def keyed(
         self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, key: str | None = None
     ) -> list[Memory]:
         """Return the active memories that have a key, or the one of `key`; first stored first."""
-        statement = select(*STORED).where(
-            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.key.is_not(None)
-        )
+        has_key = memory.c.key.is_not(None)
         if key is not None:
-            statement = statement.where(
-                memory.c.key.in_(as_stored(encryption_of(connection), owner, memory.c.key, [key]))
-            )
-        return self._memories(connection, statement.order_by(memory.c.created_at, memory.c.position))
+            has_key = memory.c.key.in_(as_stored(encryption_of(connection), owner, memory.c.key, [key]))
+        active = (memory.c.status == "active", valid(valid_at))
+        return self._those(connection, owner, *active, has_key, order=_FIRST_STORED)
 
     def count(
         self,
@@ -512,7 +488,7 @@ class MemoryRepository:
                 memory.c.key.is_(None),
                 valid(valid_at),
             )
-            .order_by(memory.c.created_at.desc(), memory.c.position.desc())
+            .order_by(*_LAST_STORED)
             .limit(limit)
         )
         encryption, vectors = encryption_of(connection), self._vectors
@@ -522,48 +498,59 @@ class MemoryRepository:
             if (whole := vectors.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
         ]
 
-    def _memories(
-        self, connection: Connection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
+    def _those(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        *which: ColumnElement[bool],
+        order: Sequence[Any] = (),
+        most: int | None = None,
     ) -> list[Memory]:
-        """Read rows that begin with the columns STORED; only those that hold what was written."""
+        mine = select(*STORED).where(memory.c.owner == owner, *which)
+        return self._whole(connection, connection.execute(mine.order_by(*order).limit(most)))
+
+    def _whole(self, connection: Connection, rows: Iterable[Sequence[Any]]) -> list[Memory]:
+        """Read rows of the columns STORED; only those that hold what was written."""
         found, encryption = [], encryption_of(connection)
-        for row in all_rows(connection, statement, parameters):
+        for row in rows:
             made = as_memory(row, encryption)
             if made is None:
-                self._damages.report("memory", row.owner, row.memory_id)
+                self._damages.report("memory", *row[:2])
             else:
                 found.append(made)
         return found
 
 
-# Made once: a new statement would also be looked up anew, part by part.
-_BY_IDS = select(*STORED).where(
-    memory.c.owner == bindparam("of_owner"), memory.c.memory_id.in_(bindparam("memory_ids", expanding=True))
+def _of_owner(columns: Sequence[ColumnElement[Any]], **listed: Column[Any]) -> Prepared:
+    """Return the statement for an owner's memories, in each column one of the texts given by its name."""
+    mine = select(*columns).where(memory.c.owner == bindparam("of_owner"))
+    asked = [is_any(column, name) for name, column in listed.items()]
+    return Prepared({dialect: mine.where(*(each[dialect] for each in asked)) for dialect in asked[0]})
+
+
+_BY_IDS = _of_owner(STORED, memory_ids=memory.c.memory_id)
+_OF_MESSAGES = _of_owner([memory.c.memory_id], sessions=memory.c.session_id, sources=memory.c.source_id)
+_GIVEN = {each.name: bindparam(each.name, type_=each.type) for each in memory.c if each is not memory.c.position}
+_CHANGE = Prepared(
+    update(memory)
+    .where(memory.c.owner == _GIVEN.pop("owner"), memory.c.memory_id == _GIVEN.pop("memory_id"))
+    .values(_GIVEN)
 )
-_FEW = [f"few{number}" for number in range(8)]
 _LIKE, _ESCAPED = re.compile(r"([%_\\])"), r"\\\1"
 
 
-def _few(values: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Give the parameters of statements that ask for a few values at once."""
-    for start in range(0, len(values), len(_FEW)):
-        part = list(values[start : start + len(_FEW)])
-        yield dict(zip(_FEW, part + part[-1:] * len(_FEW), strict=False))
-
-
-def _weighed(which: ColumnElement[bool], most: int) -> Prepared:
-    """Return the statement for the newest of the memories that new facts are weighed against."""
-    mine = memory.c.owner == bindparam("of_owner")
-    weighed = select(memory.c.memory_id, memory.c.change).where(mine, which, memory.c.status != "archived", _VALID)
-    return Prepared(weighed.order_by(memory.c.change.desc()).limit(literal_column(str(most))))
-
-
 _VALID = valid(bindparam("now", type_=memory.c.expires_at.type))
-_OF_SLOTS = _weighed(memory.c.slot.in_([bindparam(each) for each in _FEW]), len(_FEW) * MOST_OF_A_SLOT)
-_OF_ATTRIBUTE = _weighed(memory.c.slot.like(bindparam("like"), escape="\\"), MOST_OF_A_SLOT)
+_OF_ATTRIBUTE = Prepared(
+    select(memory.c.memory_id, memory.c.position, memory.c.slot).where(
+        memory.c.owner == bindparam("of_owner"),
+        memory.c.slot.like(bindparam("like"), escape="\\"),
+        memory.c.status != "archived",
+        _VALID,
+    )
+)
 _SAME = Prepared(
     select(memory.c.memory_id).where(
-        memory.c.owner == bindparam("of_owner"), memory.c.text_digest.in_([bindparam(each) for each in _FEW])
+        memory.c.owner == bindparam("of_owner"), memory.c.text_digest == bindparam("digest")
     )
 )
 _UNASKED = Prepared(

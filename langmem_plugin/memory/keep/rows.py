@@ -10,25 +10,32 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
+    JSON,
     BigInteger,
     Column,
     ColumnElement,
     Connection,
+    Dialect,
     Row,
     Select,
+    String,
     Table,
+    any_,
     bindparam,
+    func,
+    literal_column,
     select,
     type_coerce,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.encryption import Encryption, Place, RowCipher
 from langmem_plugin.database.memory_tables import memory, memory_owner
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import Instant, Name, in_parts, name_to_store, to_store
+from langmem_plugin.database.schema import Instant, Name, in_parts, inserts, name_to_store, to_store
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -73,24 +80,44 @@ def begin_change(connection: Connection, owner: OwnerKey, numbers: int = 1) -> t
     return int(row[0]), bytes(row[1])
 
 
-def _beginning(insert: Callable[[Table], Any]) -> Any:
+def _beginning(insert: Any) -> Any:
     numbers = bindparam("numbers", type_=memory_owner.c.change.type)
     first = {"owner": bindparam("of_owner"), "change": numbers, "rebuild": 0, "salt": bindparam("salt")}
     return (
-        insert(memory_owner)
-        .values(first)
+        insert.values(first)
         .on_conflict_do_update(index_elements=["owner"], set_={"change": memory_owner.c.change + numbers})
         .returning(memory_owner.c.change, memory_owner.c.salt)
     )
 
 
-_BEGIN = Prepared({"sqlite": _beginning(sqlite.insert), "postgresql": _beginning(postgresql.insert)})
+_BEGIN = Prepared(inserts(memory_owner, _beginning))
 
 
 def begin_removal(connection: Connection, owner: OwnerKey) -> None:
     """Begin a change that deletes rows, which no later read can see: all readers start again."""
     number, _ = begin_change(connection, owner)
     connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
+
+
+class _Names(TypeDecorator[Sequence[str]]):
+    """Short texts that a statement is given as one value, however many they are."""
+
+    impl = JSON
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(postgresql.ARRAY(String()) if dialect.name == "postgresql" else JSON())
+
+    def process_bind_param(self, value: Sequence[str] | None, dialect: Dialect) -> list[str]:  # noqa: ARG002
+        return [name_to_store(each) for each in value or ()]
+
+
+def is_any(column: Column[Any], parameter: str) -> dict[str, ColumnElement[bool]]:
+    """Return, by the dialect's name, the condition that a column is one of the texts of a parameter."""
+    listed: Select[Any] = select(literal_column("value")).select_from(
+        func.json_each(bindparam(parameter, type_=_Names))
+    )
+    return {"sqlite": column.in_(listed), "postgresql": column == any_(bindparam(parameter, type_=_Names))}
 
 
 def owned(
@@ -152,9 +179,11 @@ def all_rows(
     return connection.execute(statement, parameters).all()
 
 
-def each_row(connection: Connection, statement: Select[Any]) -> Iterator[AnyRow]:
+def each_row(
+    connection: Connection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
+) -> Iterator[AnyRow]:
     """Give the rows one by one, for very many: else PostgreSQL's driver holds them all, twice."""
-    yield from connection.execute(statement.execution_options(yield_per=_AT_ONCE))
+    yield from connection.execute(statement, parameters, execution_options={"yield_per": _AT_ONCE})
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -188,11 +217,14 @@ def instant_of(stored: int | None) -> datetime | None:
 
 
 def _written(values: tuple[Any, ...]) -> bytes:
-    return json.dumps(values, default=microseconds, separators=(",", ":")).encode()
+    return _AS_JSON.encode(values).encode()
 
 
 def microseconds(value: datetime) -> int:
     return (value - _EPOCH) // timedelta(microseconds=1)
+
+
+_AS_JSON = json.JSONEncoder(default=microseconds, separators=(",", ":"))
 
 
 _DIGEST_BYTES = 16

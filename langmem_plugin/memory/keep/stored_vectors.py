@@ -1,15 +1,14 @@
 """Vectors in the database: written with a checksum or encrypted, read if they are whole, compared exactly."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Table, and_, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin.database.encryption import Encryption, Place, encryption_of
 from langmem_plugin.database.memory_tables import history_vector, memory, memory_vector
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import in_parts
+from langmem_plugin.database.schema import in_parts, inserts
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes, to_bytes, to_halves
@@ -19,16 +18,12 @@ OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == 
 _TABLES: dict[Kind, Table] = {"memory vector": memory_vector, "message vector": history_vector}
 
 
-def _put(insert: Callable[[Table], Any], table: Table) -> Any:
-    statement = insert(table)
-    put = {"vector": statement.excluded.vector, "checksum": statement.excluded.checksum}
-    return statement.on_conflict_do_update(index_elements=[*table.primary_key], set_=put)
+def _put(insert: Any) -> Any:
+    put = {"vector": insert.excluded.vector, "checksum": insert.excluded.checksum}
+    return insert.on_conflict_do_update(index_elements=[*insert.table.primary_key], set_=put)
 
 
-_PUT = {
-    table: Prepared({"sqlite": _put(sqlite.insert, table), "postgresql": _put(postgresql.insert, table)})
-    for table in _TABLES.values()
-}
+_PUT = {table: Prepared(inserts(table, _put)) for table in _TABLES.values()}
 
 
 class HeldVector(NamedTuple):

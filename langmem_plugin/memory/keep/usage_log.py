@@ -222,7 +222,7 @@ class UsageLog:
             ]
             insert_new(
                 connection,
-                memory_access.c.access_id,
+                memory_access,
                 rows,
                 lambda _, row: row,
                 lambda row: row | {"access_id": uuid.uuid4().hex},

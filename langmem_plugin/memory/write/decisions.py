@@ -25,7 +25,7 @@ from langmem_plugin.memory.find.tokenizer import HEBREW_PREFIXES, STOP_WORDS, la
 from langmem_plugin.memory.keep.repository import Advice
 from langmem_plugin.memory.models import Memory, bare
 
-_KEPT_STATEMENTS: Final = 4_096
+_KEPT_STATEMENTS: Final = 16_384
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -440,7 +440,12 @@ def _overlap(new: str, old: str) -> Overlap:
 
 
 def _in_both(words: Sequence[Word], others: Sequence[Word]) -> list[Word]:
-    return [word for word in words if any(_alike(word, other) for other in others)]
+    beginnings = {other.form[:_SHORTEST_BEGINNING] for other in others}  # most words are told apart by them
+    return [
+        word
+        for word in words
+        if word.form[:_SHORTEST_BEGINNING] in beginnings and any(_alike(word, other) for other in others)
+    ]
 
 
 def _share(words: Sequence[Word], said: Sequence[Word]) -> float:

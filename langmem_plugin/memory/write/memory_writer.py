@@ -2,8 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
@@ -41,7 +39,7 @@ from langmem_plugin.memory.models import (
     worded,
 )
 from langmem_plugin.memory.write.decisions import statement_in
-from langmem_plugin.memory.write.reconciler import Reconciler, Related, remembered
+from langmem_plugin.memory.write.reconciler import Reconciler, remembered
 from langmem_plugin.operation_timing import timed
 
 _MOST_MARKS = 1_000  # marks of dropped sessions, for each owner
@@ -122,10 +120,8 @@ class MemoryWriter:
         seen = erasures_seen(self._database)
         texts = [worded(text) for text, _ in memories]
         now = self._now()
-        with ThreadPoolExecutor(1, "langmem-embedding") as pool:  # a model computes without Python's lock
-            embedded = None if embeddings is not None else pool.submit(copy_context().run, self._embedder.texts, texts)
-            stated = [statement_in(text, fields, now) for text, (_, fields) in zip(texts, memories, strict=True)]
-            vectors = [self._unit(each) for each in embeddings or ()] if embedded is None else embedded.result()
+        stated = [statement_in(text, fields, now) for text, (_, fields) in zip(texts, memories, strict=True)]
+        vectors = self._embedder.texts(texts) if embeddings is None else list(map(self._unit, embeddings))
         news = [
             NewMemory(text, vector, fields, advice=advice, statement=statement)
             for text, (_, fields), vector, statement in zip(texts, memories, vectors, stated, strict=True)
@@ -153,24 +149,6 @@ class MemoryWriter:
             made = self._repository.insert(connection, owner, drafts)
             self._retention.keep_within(connection, owner)
         return made
-
-    def related(self, owner: str | int, text: str, *, limit: int = 5) -> list[Related]:
-        """Return the memories that a text concerns, with what remembering it would do to each and
-        why; stores nothing.
-        """
-        owner = owner_key(self._database, owner)
-        text = worded(text)
-        return self._reconciler.related(owner, text, self._embedder.texts([text])[0], limit=limit)
-
-    def over(self, owner: str | int, text: str) -> Memory | None:
-        """Return the corrected or forgotten memory that says the same as `text`; None where that is remembered."""
-        owner = owner_key(self._database, owner)
-        return self._reconciler.over(owner, worded(text))
-
-    def instead_of(self, memory: Memory) -> Memory | None:
-        """Return the memory in place of one that was corrected, where that is known and holds."""
-        with self._database.read() as connection:
-            return self._repository.instead_of(connection, memory)
 
     @timed("change")
     def supersede(self, owner: str | int, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:

@@ -13,6 +13,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import (
     Slot,
@@ -26,7 +27,7 @@ from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import Ask, FactSearch, SearchedWords
 from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.rows import begin_change
-from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered
+from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
 from langmem_plugin.memory.write.decisions import (
     Decision,
     Stated,
@@ -82,7 +83,7 @@ class Reconciler:
         For several, whose decisions change what is known, they are found in it, and only what that needs is read now.
         """
         with self._database.read() as connection, self._search.words(connection, owner) as words:
-            return words.nearest(self._query(news[0].text)) if len(news) == 1 else []
+            return words.nearest(news[0].text, _NEAREST, self._now()) if len(news) == 1 else []
 
     @contextlib.contextmanager
     def writing(self, owner: OwnerKey, *, patience: timedelta | None = None) -> Iterator[Connection]:
@@ -109,7 +110,7 @@ class Reconciler:
         with contextlib.ExitStack() as searched:
             words = searched.enter_context(self._search.words(connection, owner)) if len(news) > 1 else None
             for new, draft, advised_on in zip(news, drafts, advice, strict=True):
-                hints = nearest if words is None else words.nearest(self._query(new.text))
+                hints = nearest if words is None else words.nearest(new.text, _NEAREST, now)
                 held.add(self._of_ids(connection, owner, held.unknown(hints), now))
                 decision = self._weighed(draft, held, hints)
                 if new.advice is not None:
@@ -211,10 +212,15 @@ class Reconciler:
         decision = decided(fact, self._live_beside(connection, fact, self._now()))
         return decision.newer is not None or decision.same is not None
 
-    def over(self, owner: OwnerKey, text: str) -> Memory | None:
-        """Return the corrected or forgotten memory that says the same as `text`, unless the same is remembered."""
-        now = self._now()
-        draft = self._draft(owner, NewMemory(text, _NO_VECTOR, {}, undated=True), now)
+    def instead_of(self, memory: Memory) -> Memory | None:
+        """Return the memory in place of one that was corrected, where that is known and holds."""
+        with self._database.read() as connection:
+            return self._repository.instead_of(connection, memory)
+
+    def over(self, owner: str | int, text: str) -> Memory | None:
+        """Return the corrected or forgotten memory that says the same as `text`; None where that is remembered."""
+        owner, now = owner_key(self._database, owner), self._now()
+        draft = self._draft(owner, NewMemory(worded(text), _NO_VECTOR, {}, undated=True), now)
         with self._database.read() as connection:
             held = self._held(connection, owner, [draft], (), now)
         same = decided(draft, held.concerning(draft, ())).same
@@ -239,22 +245,24 @@ class Reconciler:
             return made
         return self._finished(connection, draft, decision, {id(draft): made}, now).memory
 
-    def related(self, owner: OwnerKey, text: str, vector: Vector, *, limit: int) -> list[Related]:
-        """Return the memories that `text` concerns, the surest first."""
-        now = self._now()
+    def related(self, owner: str | int, text: str, *, limit: int = 5) -> list[Related]:
+        """Return the memories that a text concerns, the surest first, with what remembering it would do to each and
+        why; stores nothing.
+        """
+        owner, text, now = owner_key(self._database, owner), worded(text), self._now()
+        [vector] = self._embedder.texts([text])
         draft = self._draft(owner, NewMemory(text, vector, {}), now)
         meaning = Meaning(vector, self._embedder.calibration) if self._embedder.understands(text) else None
-        ask = Ask(owner, self._query(text, meaning), None, at_hand=True)
+        query = Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, now)
+        ask = Ask(owner, query, None, at_hand=True)
         with self._database.read() as connection:
             found = {each.memory.id: each.similarity for each in self._search.best_of(connection, [ask], _NEAREST)}
             held = self._held(connection, owner, [draft], found, now).concerning(draft, list(found))
-        candidates = []
-        found_of = weighed(draft, held)
-        for each in held:
-            if each.over_at is None:
-                said = found_of[each.memory.id]
-                similarity = 1.0 if said.kind == "duplicate" else found.get(each.memory.id, 0.0)
-                candidates.append(Related(each.memory, said.kind, said.reason, similarity))
+        weighed_as = weighed(draft, held)
+        candidates = [
+            Related(memory, said.kind, said.reason, 1.0 if said.kind == "duplicate" else found.get(memory.id, 0.0))
+            for memory, said in ((each.memory, weighed_as[each.memory.id]) for each in held if each.over_at is None)
+        ]
         order = ("duplicate", "supersedes", "keeps_both", "unrelated")
         return sorted(candidates, key=lambda each: (order.index(each.kind), -each.similarity))[:limit]
 
@@ -275,12 +283,6 @@ class Reconciler:
         sure = tuple(each for each in decision.over if each in found_again)
         noted = tuple(each for each in decision.over if each not in found_again)
         return replace(decision, over=sure, in_question=noted)
-
-    def _query(self, text: str, meaning: Meaning | None = None) -> Query:
-        """Return a query by words alone, unless the meaning is given: a memory without a shared word is
-        never decided upon.
-        """
-        return Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, self._now())
 
     def _draft(self, owner: OwnerKey, new: NewMemory, now: datetime) -> Stated:
         statement = new.statement or statement_in(new.text, new.fields, now)
