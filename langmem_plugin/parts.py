@@ -97,12 +97,11 @@ class Parts:
         self.settings, self.now, self.count_tokens = settings, now, count_tokens
         self.searches = settings.remembers and settings.search_past_sessions
         self.asks_consent = settings.extracts and settings.ask_for_consent
-        region = settings.default_region
         with ExitStack() as opened:  # if a part cannot be made, the opened ones are closed again
             # A memory that is switched off writes no file.
             kept = settings.enable_memory_system
             self.database = opened.enter_context(
-                open_database(settings, url) if kept else Database("sqlite://", region=region)
+                open_database(settings, url) if kept else Database("sqlite://", region=settings.default_region)
             )
             self.executor = opened.enter_context(process_forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service(embeddings))
@@ -121,7 +120,7 @@ class Parts:
             self.provenance = Provenance(self.service, self.saver, self.sessions)
             self.audit = AuditLog.from_settings(settings, self.database, now)
             self.erasure = Erasure(
-                self.database, self.saver, self.service, self.people, erase_after=ERASE_AFTER, region=region, now=now
+                self.database, self.saver, self.service, self.people, erase_after=ERASE_AFTER, now=now
             )
             self.questions = OpenQuestions(self.database, now=now, silence=settings.session_timeout)
             self.exporter = Exporter(self.saver, self.service, now, enabled=kept)
@@ -229,7 +228,6 @@ class Parts:
             self.saver,
             self.service,
             person_settings=self.person_settings,
-            region=self.settings.default_region,
             keeps=self._godfather(),
             enabled=self.settings.enable_memory_system,
             now=self.now,

@@ -82,8 +82,8 @@ def rotate(database: Database) -> Told:
 @contextmanager
 def _tokens(where: Where) -> Iterator[AccessTokens]:
     where.of_a_memory()
-    with database_with(where) as (database, settings):
-        yield AccessTokens(database, region=settings.default_region)
+    with database_with(where) as (database, _):
+        yield AccessTokens(database)
 
 
 @token_app.command("new")

@@ -178,7 +178,7 @@ def _leading(language: Language) -> frozenset[str]:
 def _joined_selves(tokens: Sequence[Token], language: Language) -> int:
     """Return the place behind "Tom and I", "me and Tom", "אני ורון"."""
     said = [token.plain for token in tokens[: 2 if language.name == "he" else 3]]
-    joined = not language.joins.isdisjoint(said) or (language.name == "he" and said[-1:] != [] and said[-1][0] == "ו")
+    joined = not language.joins.isdisjoint(said) or (language.name == "he" and "".join(said[-1:]).startswith("ו"))
     return len(said) if joined and not (language.selves | language.objects).isdisjoint(said) else 0
 
 

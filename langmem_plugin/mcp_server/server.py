@@ -71,7 +71,7 @@ def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) ->
     then on, and no request can continue another's. Bound to loopback, it answers no other host's name. Raises
     ConfigurationError if the memory is switched off.
     """
-    tokens = AccessTokens(memory.database, region=memory.settings.default_region, now=memory.service.now)
+    tokens = AccessTokens(memory.database, now=memory.service.now)
     rates = Rates()
     named = f"[{host}]" if ":" in host else host
     server = memory_server(

@@ -49,7 +49,7 @@ class Access:
 
 
 class AccessTokens:
-    """The access tokens of one database. `region` reads national forms of phones. Every method may raise
+    """The access tokens of one database. Every method may raise
     StoreUnavailable.
 
     Nothing is held between two calls: a token that one process takes back is refused by all of them at once.
@@ -59,11 +59,9 @@ class AccessTokens:
         self,
         database: Database,
         *,
-        region: str | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
-        self._region = region
         self._now = now
 
     def new(self, who: str | int, valid_for: timedelta = VALID_FOR) -> tuple[str, Access]:
@@ -78,7 +76,7 @@ class AccessTokens:
 
     def new_link(self, who: str | int) -> tuple[str, Access]:
         """Return a new token to text to a person, which opens their own page: once, within `LINK_FOR`."""
-        return self._made("link", normalised(who, self._region), LINK_FOR)
+        return self._made("link", normalised(who, self._database.region), LINK_FOR)
 
     def let_in(self, token: str, kind: Literal["link", "operator"]) -> tuple[str, Access] | None:
         """Return a browser's cookie in exchange for a link, which is then used up, or for an operator's token; None for
@@ -107,7 +105,7 @@ class AccessTokens:
         query = select(table).where(table.c.expires_at > self._now()).order_by(table.c.created_at.desc())
         with self._database.read() as connection:
             if who is not None:
-                person = person_of(connection, normalised(who, self._region))
+                person = person_of(connection, normalised(who, self._database.region))
                 query = query.where(table.c.identifier.in_(links.identifiers_of(connection, person)))
             rows = connection.execute(query).all()
         return [_access(row) for row in rows]

@@ -77,15 +77,11 @@ def looked_for(connection: Connection, words: str, *, limit: int) -> tuple[list[
     """Return the first who have these words in an identifier, such as its last digits, or in the name that an operator
     or their channel gave, and how many have: all keys are read for it.
     """
-    keys = _with(connection, words)
-    return [_somebody(connection, each) for each in keys[:limit]], len(keys)
-
-
-def _with(connection: Connection, words: str) -> list[str]:
     linked = type_coerce(identifier.c.identifier, Text).contains(words, autoescape=True)
     also = connection.execute(select(identifier.c.person).where(linked).limit(_MOST_FOUND)).scalars()
     named = [*named_like(connection, words), *_called_like(connection, words)][:_MOST_FOUND]
-    return sorted({*everybody(connection, words=words, limit=_MOST_FOUND), *also, *named})
+    keys = sorted({*everybody(connection, words=words, limit=_MOST_FOUND), *also, *named})
+    return [_somebody(connection, each) for each in keys[:limit]], len(keys)
 
 
 def _called_like(connection: Connection, words: str) -> set[str]:

@@ -26,7 +26,7 @@ _LONGEST_NAME = 100
 
 
 class People:
-    """The people of one database. `region` reads national forms of phones; `keeps` is the key of a person whose key
+    """The people of one database. `keeps` is the key of a person whose key
     never changes. If not `enabled`, a reply asks the database nothing about people.
 
     An identifier may come in any of its spellings. Methods that need the database may raise StoreUnavailable; methods
@@ -41,13 +41,11 @@ class People:
         service: MemoryService,
         *,
         person_settings: PersonSettings,
-        region: str | None = None,
         keeps: str | None = None,
         enabled: bool = True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
-        self._region = region
         self._settings = person_settings
         self._keeps = keeps
         self._enabled = enabled
@@ -102,8 +100,9 @@ class People:
 
     def name(self, who: str | int) -> str | None:
         """Return the name that an operator gave them; None without one."""
+        person = self.resolve(who)
         with self._database.read() as connection:
-            return name_of(connection, self.resolve(who))
+            return name_of(connection, person)
 
     def set_name(self, who: str | int, name: str) -> None:
         """Name a person for operators; a blank name takes it away. Raises InvalidInput for one over 100 letters."""
@@ -117,7 +116,7 @@ class People:
 
     def identifiers(self, who: str | int) -> list[IdentifierKey]:
         """Return the identifiers of the person, their key first."""
-        key = normalised(who, self._region)
+        key = normalised(who, self._database.region)
         with self._database.read() as connection:
             return [IdentifierKey(each) for each in links.identifiers_of(connection, person_of(connection, key))]
 
@@ -169,7 +168,7 @@ class People:
         become one. Raises InvalidInput if one of them is a group, or both are the same, and TurnTimeout as a merge
         does.
         """
-        before, after = normalised(old, self._region), normalised(new, self._region)
+        before, after = normalised(old, self._database.region), normalised(new, self._database.region)
         if before == after:
             raise InvalidInput(f"both are {masked(before)}: name the identifier of before, and then the one of now")
         if is_group(before) is not is_group(after):
@@ -204,7 +203,7 @@ class People:
 
     def waits_to_link(self, who: str | int) -> str | None:
         """Return the key of the one who waits for the person to agree to be linked."""
-        key = normalised(who, self._region)
+        key = normalised(who, self._database.region)
         with self._database.read() as connection:
             return link_codes.waiting(connection, person_of(connection, key), self._now())
 
@@ -229,7 +228,7 @@ class People:
 
     def refuse_newly_linked(self, who: str | int) -> None:
         """Raise LinkedLately for a day after a link by a code: nothing may be deleted or exported meanwhile."""
-        key = normalised(who, self._region)
+        key = normalised(who, self._database.region)
         with self._database.read() as connection:
             if links.is_new(connection, person_of(connection, key), self._now()):
                 raise LinkedLately("a channel was linked less than a day ago: take that back by /link off, or wait")
@@ -272,7 +271,7 @@ class People:
         return (person_of(connection, person), person_of(connection, other)) == pair and condition(connection)
 
     def _linkable(self, who: str | int) -> IdentifierKey:
-        key = normalised(who, self._region)
+        key = normalised(who, self._database.region)
         if is_group(key):
             raise InvalidInput(f"{masked(key)} is a group, which is nobody: link what its members write from")
         return key

@@ -105,14 +105,12 @@ class Erasure:
         people: People,
         *,
         erase_after: timedelta,
-        region: str | None,
         now: Callable[[], datetime],
     ) -> None:
         self._database = database
         self._service = service
         self._people = people
         self._erase_after = erase_after
-        self._region = region
         self._now = now
         self._traces = Traces(database, saver.media, service.index)
 
@@ -125,7 +123,7 @@ class Erasure:
         process is killed the next sweep goes on. Somebody who was erased before and has nothing new keeps that receipt.
         Raises ErasureIncomplete where rows are gone and a reader keeps traces in a file: do it again.
         """
-        identifier = normalised(who, self._region)
+        identifier = normalised(who, self._database.region)
         with self._database.read() as connection:
             before = [row.erasure_id for row in held_for(connection, keyed_hash(connection, identifier).hex())]
         taken = self._taken_out(identifier, before, now=now)
@@ -174,7 +172,7 @@ class Erasure:
     def can_restore(self, who: str | int) -> ErasureReceipt | None:
         """Return the person's newest erasure that can be undone."""
         with self._database.read() as connection:
-            found = held_for(connection, keyed_hash(connection, normalised(who, self._region)).hex())
+            found = held_for(connection, keyed_hash(connection, normalised(who, self._database.region)).hex())
         return next((receipt_of(row) for row in found if self._can_be_undone(row)), None)
 
     def under_way(self) -> list[ErasureReceipt]:
@@ -346,7 +344,7 @@ class Erasure:
                 return row
             if row is not None:
                 raise UnknownErasure(_UNDONE_NO_MORE)
-        found = held_for(connection, keyed_hash(connection, normalised(who_or_id, self._region)).hex())
+        found = held_for(connection, keyed_hash(connection, normalised(who_or_id, self._database.region)).hex())
         for row in found:
             if self._can_be_undone(row):
                 return row

@@ -34,7 +34,7 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     """
     if not memory.settings.enable_memory_system:
         raise ConfigurationError("the memory is switched off: there is nothing to serve")
-    tokens = AccessTokens(memory.database, region=memory.settings.default_region, now=memory.service.now)
+    tokens = AccessTokens(memory.database, now=memory.service.now)
     served = Served(memory, tokens, graph)
     app = FastAPI(
         title="langmem-plugin",

@@ -23,7 +23,7 @@ def strict(database_url, clock, offline_model, monkeypatch):
 
 @pytest.fixture
 def token_of(strict, clock):
-    tokens = AccessTokens(strict.database, region=None, now=clock)
+    tokens = AccessTokens(strict.database, now=clock)
     return lambda who: tokens.new(who)[0]
 
 

@@ -152,7 +152,7 @@ def test_who_parted_it_need_not_wait_and_who_linked_by_code_of_the_service_neith
 
 def test_no_other_door_erases_or_exports_for_them(memory, link, clock):
     memory.service.remember(ANNA, "Anna has a boat")
-    tokens = AccessTokens(memory.database, region=None, now=clock)
+    tokens = AccessTokens(memory.database, now=clock)
     link(ANNAS_TELEGRAM, ANNA, (ANNA, "yes"))
     token, _ = tokens.new(ANNAS_TELEGRAM)
     client = TestClient(memory.app(), base_url="http://127.0.0.1", raise_server_exceptions=False)

@@ -101,7 +101,7 @@ def with_page_link(call: CommandCall, reply: str) -> str:
     settings = call.parts.settings
     if settings.page_address is None or is_group(call.owner):
         return reply
-    tokens = AccessTokens(call.parts.database, region=settings.default_region, now=call.parts.now)
+    tokens = AccessTokens(call.parts.database, now=call.parts.now)
     try:
         token, _ = tokens.new_link(call.owner)
     except StoreUnavailable:  # the list that was read is worth more than the link

@@ -138,9 +138,9 @@ class UsageLog:
 
         A memory that is not active any more is left alone: being used does not bring it back.
         """
-        uses: dict[str, tuple[Access, float | None]] = {each: (kind, of) for each, of in relevances.items()}
+        owner, uses = owner_key(self._database, owner), {each: (kind, of) for each, of in relevances.items()}
         with self._database.write(durable=False) as connection:
-            self.note_used(connection, [owner_key(self._database, owner)], uses, session_id=session_id)
+            self.note_used(connection, [owner], uses, session_id=session_id)
 
     def note_used(
         self,

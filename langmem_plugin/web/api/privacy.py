@@ -139,8 +139,9 @@ def _theirs(call: Call, erasure_id: str) -> ErasureReceipt:
     """The receipt, found by the hashes of the person's identifiers, which are not kept. Raises UnknownErasure."""
     receipt = call.memory.erasure.receipt(erasure_id)
     key = normalised(call.identifier, call.memory.settings.default_region)
+    keys = {key, call.memory.people.person_of(key)}
     with call.memory.database.read() as connection:
-        hashes = {keyed_hash(connection, each).hex() for each in {key, call.memory.people.person_of(key)}}
+        hashes = {keyed_hash(connection, each).hex() for each in keys}
     if hashes.isdisjoint(receipt.identifiers):
         raise UnknownErasure(f"there is no erasure {erasure_id!r}: look for its id in the receipt")
     return receipt
