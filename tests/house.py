@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4299,
     "channels": 751,
     "cli": 1705,
-    "conversation": 5121,
+    "conversation": 5112,
     "database": 2866,
     "facts": 3097,
     "identifiers": 256,

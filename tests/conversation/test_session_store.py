@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from langmem_plugin import InvalidInput, Silence, TurnLost, UnknownSession
-from langmem_plugin.conversation.sessions.session_rows import Client, is_idle, is_silent
+from langmem_plugin.conversation.sessions.session_rows import Client, is_silent
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.database.conversation_tables import session as session_table
 from tests.cases import for_each
@@ -116,7 +116,7 @@ def test_a_session_that_is_not_there_is_an_error_and_so_is_no_conversation(sessi
     [(HOUR, HOUR, True), (HOUR - timedelta.resolution, HOUR, False), (-HOUR, HOUR, False), (HOUR, None, False)],
 )
 def test_a_silence_is_over_with_its_last_instant(passed, timeout, idle):
-    assert is_idle(NOON, NOON + passed, timeout) is idle
+    assert is_silent(NOON, None, NOON + passed, timeout) is idle
     assert is_silent(NOON, None, NOON + passed, timeout) is idle
 
 

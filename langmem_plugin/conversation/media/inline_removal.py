@@ -1,6 +1,7 @@
 """Takes inline data out of messages: content blocks, data URLs in any text, unlabelled base64, bytes.
 
-The functions are pure. Each piece of data is replaced by a text that the caller gives for it; the rest is unchanged.
+The functions are pure; they raise RecursionError for what is nested too deeply. Each piece of data is replaced by a
+text that the caller gives for it; the rest is unchanged.
 """
 
 import binascii
@@ -18,7 +19,7 @@ from langgraph.types import Send
 from pydantic import BaseModel
 
 from langmem_plugin.conversation.media.picture_urls import public_url
-from langmem_plugin.errors import InvalidInput, NotSerializable
+from langmem_plugin.errors import InvalidInput
 
 KINDS = ("image", "audio", "video", "file")
 UNKNOWN_TYPE = "application/octet-stream"
@@ -218,16 +219,10 @@ _WITHOUT_PARTS = {str, bytes, int, float, bool, type(None)}
 
 Describe = Callable[[Inline], str]
 
-# All that is stored passes here first, and no other code goes deeper into it.
-_TOO_DEEP = "the state holds lists or dicts nested too deep to be stored: keep them out of the state"
-
 
 def content_without_inline(blocks: list[Any], describe: Describe) -> list[Any]:
     """Content blocks without the inline data and the data URLs in them; the very same list if there are none."""
-    try:
-        reduced: list[Any] = _Replacement(describe).of(blocks)
-    except RecursionError as error:
-        raise NotSerializable(_TOO_DEEP) from error
+    reduced: list[Any] = _Replacement(describe).of(blocks)
     return reduced
 
 
@@ -238,12 +233,9 @@ def message_without_inline(message: BaseMessage, describe: Describe) -> BaseMess
     """
     within = _Replacement(describe, unlabelled=True)
     fields = {**message.__dict__, **(message.__pydantic_extra__ or {})}
-    try:
-        changed = {
-            name: new for name, part in fields.items() if name != "artifact" and (new := within.of(part)) is not part
-        }
-    except RecursionError as error:
-        raise NotSerializable(_TOO_DEEP) from error
+    changed = {
+        name: new for name, part in fields.items() if name != "artifact" and (new := within.of(part)) is not part
+    }
     return message.model_copy(update=changed) if changed else message
 
 
@@ -253,10 +245,7 @@ def state_without_inline(value: Any, describe: Describe) -> Any:
     Such a message is a dict, a pair, or a text under `messages`; all else, whatever it looks like, is the graph's own.
     Messages that are objects are left as they are: `message_without_inline` is for those.
     """
-    try:
-        return _MessagesAsData(describe).of(value)
-    except RecursionError as error:
-        raise NotSerializable(_TOO_DEEP) from error
+    return _MessagesAsData(describe).of(value)
 
 
 def rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - one return per kind of container

@@ -378,15 +378,13 @@ def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
     Each session that was brought the file has its own row: a damaged one is skipped with a WARNING.
     """
     name = FileEncryption.of(connection, thread).name(digest)
-    of_file = {"of_thread": thread, "of_sha256": name}
-    for (session,) in _KEEPERS.all(connection, of_file):
-        found = _DATA.first(connection, {**of_file, "of_session": session})
+    for session, stored in _KEPT.all(connection, {"of_thread": thread, "of_sha256": name}):
         try:
-            data = MEDIA.decrypted(connection, (thread, session, name), found and found[0])
+            data = MEDIA.decrypted(connection, (thread, session, name), stored)
         except DecryptionRefused:
             log.warning("media.refused", exc_info=True, extra={"sha256": digest})
             continue
-        if data is not None and sha256(data).hexdigest() == digest:
+        if sha256(data).hexdigest() == digest:
             return bytes(data)
         log.warning("media.damaged", extra={"sha256": digest})
     return None
@@ -429,6 +427,7 @@ _ADD = Prepared(insert_unless_there(media))
 _HERE = given(media.c.thread, media.c.session, media.c.sha256)
 _HAS_DATA = Prepared(select(media.c.session).where(*_HERE, media.c.payload.is_not(None)))
 _FILL = Prepared(update(media).where(*_HERE).values(payload=bindparam("data")))
-_KEEPERS = Prepared(select(media.c.session).where(*given(media.c.thread, media.c.sha256), media.c.payload.is_not(None)))
-_DATA = Prepared(select(media.c.payload).where(*_HERE))
+_KEPT = Prepared(
+    select(media.c.session, media.c.payload).where(*given(media.c.thread, media.c.sha256), media.c.payload.is_not(None))
+)
 _OF_THREAD = Prepared(select(media.c.sha256).where(*given(media.c.thread)))

@@ -67,20 +67,15 @@ class Silence:
 DEFAULT_SILENCE = Silence()
 
 
-def is_idle(last_active: datetime, now: datetime, timeout: timedelta | None) -> bool:
-    """Tell whether the time since the last write, of anybody, has reached the timeout; the boundary itself is idle.
-
-    A time ahead of `now` comes from another clock, or one that was set back: it counts as just now, until the next
-    write puts it right.
-    """
-    return timeout is not None and now - last_active >= timeout
-
-
 def is_silent(last_active: datetime, ahead: datetime | None, now: datetime, timeout: timedelta | None) -> bool:
-    """Tell whether a conversation is idle by both of two clocks: one that was set back ends no conversation."""
-    if ahead is not None and ahead <= now and not is_idle(ahead, now, timeout):
+    """Tell whether the time since the last write, of anybody, has reached the timeout; the boundary itself is silent.
+
+    It must have by both of two clocks: one that was set back ends no conversation. A time ahead of `now` counts as just
+    now, until the next write puts it right.
+    """
+    if timeout is None or (ahead is not None and ahead <= now and now - ahead < timeout):
         return False
-    return is_idle(last_active, now, timeout)
+    return now - last_active >= timeout
 
 
 SESSION_TERM, INTERRUPT_TERM, ARCHIVED_TERM = "session_timeout", "interrupt_timeout", "archived_for"

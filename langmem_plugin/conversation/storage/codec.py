@@ -229,11 +229,6 @@ _refused: ContextVar[list[tuple[str, str]] | None] = ContextVar("langmem_refused
 register_serde_event_listener(_note_refusal)
 
 
-def is_message(value: Any) -> bool:
-    """Tell whether the value is stored as a row. A RemoveMessage is an instruction, not a message."""
-    return _is_message_type(type(value))
-
-
 def is_message_list(value: Any) -> bool:
     return type(value) is list and bool(value) and all(map(_is_message_type, set(map(type, value))))
 
@@ -244,6 +239,7 @@ def is_automated(message: BaseMessage) -> bool:
 
 
 def _is_message_type(kind: type) -> bool:
+    """Tell whether its values are stored as rows. A RemoveMessage is an instruction, not a message."""
     return issubclass(kind, BaseMessage) and not issubclass(kind, RemoveMessage)
 
 
@@ -252,7 +248,7 @@ def take_out(value: Any, rows: TakeOut) -> Any:
 
     The same object comes back if there is none, so that large values are not copied.
     """
-    if is_message(value):
+    if _is_message_type(type(value)):
         return [] if is_automated(value) else {MARK: next(iter(rows([value])))}
     if is_message_list(value):
         return {MARK: rows(value).packed()}

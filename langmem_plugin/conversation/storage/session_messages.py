@@ -55,6 +55,8 @@ _MOST_REPORTED = 1_000
 _MOST_EXPECTED = 32
 _BLOCK = 16  # row numbers reserved at once: a few turns of a conversation
 
+_TOO_DEEP = "the state holds lists or dicts nested too deep to be stored: keep them out of the state"
+
 _LARGE = 512
 """The length, in bytes, over which a value is stored once as a row of its own, not in every checkpoint."""
 
@@ -201,6 +203,8 @@ class SessionMessages:
                 return MessageList(self.store(value, previous))
             taken = codec.take_out(value, lambda messages: self.store(messages, previous))
             typed = codec.dump(self.serde, taken)
+        except RecursionError as error:
+            raise NotSerializable(f"the channel {channel!r}: {_TOO_DEEP}") from error
         except NotSerializable as error:
             raise NotSerializable(f"the channel {channel!r}: {error}") from error
         if taken is not value or len(typed[1]) <= _LARGE:
@@ -214,7 +218,10 @@ class SessionMessages:
 
     def reduced_content(self, blocks: list[Any]) -> list[Any]:
         """The content blocks of a message as they are stored."""
-        return content_without_inline(blocks, self._describe)
+        try:
+            return content_without_inline(blocks, self._describe)
+        except RecursionError as error:
+            raise NotSerializable(_TOO_DEEP) from error
 
     def flush(self) -> None:
         """Send the gathered rows and files to the database."""

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.conversation.sessions.session_rows import is_idle
+from langmem_plugin.conversation.sessions.session_rows import is_silent
 from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import ImportedRecord, ImportedSession, Remark
@@ -191,7 +191,7 @@ def records(
         except ValueError as error:
             yield Remark(place=f"{path.name}:{entry.number}", reason=f"its date cannot be read ({error})")
             continue
-        if talk and is_idle(talk[-1][0], at, silence):
+        if talk and is_silent(talk[-1][0], None, at, silence):
             yield _session(talk, path, phone, person)
             talk = []
         role = _SAID_BY[entry.sender == name_of(bot)]
