@@ -1,10 +1,13 @@
 """One statement that only reads needs no transaction: what it finds is as in one."""
 
+from collections import Counter
 from datetime import UTC, datetime
+from threading import get_ident
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import event, insert, select, text
 
+from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.errors import StoreUnavailable
@@ -74,3 +77,34 @@ def test_a_connection_that_is_lost_as_a_part_ends_is_told_by_name_to_all_that_fo
         with pytest.raises(StoreUnavailable, match="in the middle"):
             several()
         assert database.select(threads) == []
+
+
+@pytest.mark.spec("C-24")
+def test_no_verb_holds_two_connections_at_once(database_url, offline_model):
+    """Behind a pool of one connection it would wait for itself."""
+    quiet = Settings(sweep_every=None, search_past_sessions=False, extraction="off")
+    anna, ben = "tel:+972501234567", "tg:4242"
+    with PhoneMemory(database_url, settings=quiet, embeddings=offline_model) as memory:
+        made = memory.service.remember(anna, "Anna has a boat")
+        held, most = Counter(), Counter()
+
+        def taken(*_):
+            held[get_ident()] += 1
+            most[get_ident()] = max(most[get_ident()], held[get_ident()])
+
+        event.listen(memory.database.engine, "checkout", taken)
+        event.listen(memory.database.engine, "checkin", lambda *_: held.subtract([get_ident()]))
+        memory.people.set_name(anna, "Anna Levi")
+        assert memory.people.name(anna) == "Anna Levi"
+        memory.service.note_access(anna, {made.id: 0.9}, "cited")
+        memory.service.update(anna, made.id, text="Anna has two boats")
+        assert memory.service.search(anna, "boats")
+        memory.sessions.add_message(anna, "user", "hello")
+        assert memory.command(anna, "/memories")
+        memory.people.link(anna, ben)
+        assert memory.people.identifiers(ben) == [memory.people.resolve(anna), "telegram:4242"]
+        memory.import_person(memory.export(anna))
+        memory.people.unlink(ben)
+        memory.erase(anna)
+        memory.restore_erased(anna)
+    assert set(most.values()) == {1}
