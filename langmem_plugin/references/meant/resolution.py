@@ -152,9 +152,11 @@ def describe(resolution: Resolution) -> str:
     One line an item inside <references>: the person's words, the fields that identify it under the tool's own names with
     their exact values as JSON, its title, and short fields beside. Brackets and what cannot be seen are escaped, so
     that text found in an item can neither close the block nor read as markup. A call that the utterance revises is told
-    with its arguments where no item is meant. What is not sure is not told, nor that it is unclear.
+    with its arguments where no item is meant. What is not sure is not told, nor that it is unclear, nor which line of a
+    reply is meant by its own words.
     """
-    lines = [line for reference in resolution.references for line in _stated(reference)]
+    told = [each for each in resolution.references if each.tool or each.sort != "name"]
+    lines = [line for reference in told for line in _stated(reference)]
     if resolution.previous_call and not lines:
         lines.append(f"This follows the last call {_called(resolution.previous_call)}.")
     if not lines:
