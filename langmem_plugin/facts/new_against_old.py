@@ -38,6 +38,7 @@ _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empres
 _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in language.negations)
 _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
 _JOINS: Final = words("and|y|e|,|ו|&")
+_NEW: Final = words("new|nuevo|nueva|חדש|חדשה|החדש|החדשה")
 _SURELY_ONE: Final = words("home|age|employer|birthday|relationship|height|weight|shoe size|surname")
 _BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in language.beside)
 
@@ -186,7 +187,8 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
     if _beside(new) != _beside(old):
         return Relation("keeps_both", "is so as well, or at another time")
     named = new.slot.who == SELF or bool(_parts(new.slot.who)[1])
-    own = named and new.slot.attribute in _SURELY_ONE
+    renewed = not _NEW.isdisjoint(set(plain(new.text).split()) - set(plain(ours).split()))
+    own = named and (renewed or new.slot.attribute in _SURELY_ONE)
     return Relation("supersedes", f"only one {new.slot.attribute} holds at a time", by_place=not own)
 
 

@@ -204,3 +204,21 @@ def test_who_moved_may_have_another_gym_but_no_other_birthday():
     assert "self/birthday" not in resting_on(moved)
     assert "self/gym" not in resting_on(Slot("daughter mia", "home", single=True))
     assert "self/salary" in resting_on(Slot("self", "employer", single=True))
+
+
+@pytest.mark.spec("W-6")
+@for_each(
+    ("new", "old"),
+    [
+        ("my new dentist is Dr. Levi", "my dentist is Dr. Cohen"),
+        ("my new manager is Sara", "my manager is Tom"),
+        ("mi nueva dirección es Calle Luna 9", "mi dirección es Calle Sol 4"),
+    ],
+)
+def test_a_new_one_takes_the_place_of_the_one_before_it_whatever_it_is_one_of(offline_model, new, old):
+    with MemoryService("sqlite://", embeddings=offline_model) as service:
+        service.remember("+972501234567", old)
+
+        assert service.remember("+972501234567", new).outcome == "superseded"
+        assert [each.text for each in service.list_memories("+972501234567")] == [new]
+        assert of("my New York dentist is Dr. Levi", "my dentist is Dr. Cohen").kind != "supersedes"
