@@ -90,6 +90,7 @@ def test_an_edit_reads_the_new_text_so_that_later_facts_replace_what_it_says_now
         ({"origin": "null"}, 403),
         ({"origin": "null", "referer": "http://evil.example/"}, 403),
         ({"origin": "http://evil.example"}, 403),
+        ({"origin": "http://[::1"}, 403),
         ({"sec-fetch-site": "cross-site", "origin": "http://bot.lan:8420"}, 403),
     ],
 )
