@@ -23,7 +23,7 @@ from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.write.merging import OwnerMerge
 
 _OF_IMPORTS = uuid.UUID("5f0c6a5e-8a0b-5f6e-9d0e-2f6d6f0c7b11")
-AT_ONCE = 500  # the number of memories that are embedded and stored together
+AT_ONCE = 300  # the number of memories that are embedded and stored together
 
 
 def stable_id(owner: OwnerKey, source_id: str) -> str:

@@ -385,13 +385,9 @@ class MemoryRepository:
 
     def refuse_damaged(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> None:
         """Raise DamagedMemory for ids left out of `by_ids` that are there nevertheless."""
-        for part in in_parts(memory_ids):
-            there = select(memory.c.memory_id).where(
-                memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE)
-            )
-            damaged = connection.execute(there).scalars().all()
-            if damaged:
-                raise DamagedMemory(damaged)
+        damaged = owned(connection, owner, memory.c.memory_id, memory_ids, memory.c.status.in_(LIVE))
+        if damaged:
+            raise DamagedMemory(sorted(damaged))
 
     def page(
         self,

@@ -274,8 +274,7 @@ class MemoryWriter:
         It replaces what it corrects; what was corrected or forgotten after its `said_at` is stored as such at once.
         Raises EmbeddingDimMismatchError for another dimension, ValueError for values that are not finite.
         """
-        owner = self._key(owner)
-        _check(session_id)
+        owner = self._of_session(owner, session_id)
         seen = erasures_seen(self._database)
         text = worded(text)
         vector = self._embedder.texts([text])[0] if embedding is None else self._unit(embedding)
@@ -292,8 +291,7 @@ class MemoryWriter:
         self, session_id: str, limit: int | None = None, *, owner: str | int | None = None
     ) -> list[Memory]:
         """Return the memories of a session, oldest first, at most `limit`."""
-        owner = self._key(owner)
-        _check(session_id)
+        owner = self._of_session(owner, session_id)
         most = None if limit is None else max(_count(limit), 0)
         with self._database.read() as connection:
             return self._repository.page(
@@ -314,11 +312,9 @@ class MemoryWriter:
 
         Raises EmbeddingDimMismatchError or ValueError for an embedding that cannot be compared.
         """
-        owner = self._key(owner)
         if session_id is None and owner is None:
             raise InvalidInput("name the session or the owner whose memories to compare with")
-        if session_id is not None:
-            _check(session_id)
+        owner = self._key(owner) if session_id is None else self._of_session(owner, session_id)
         if query is None or (isinstance(query, str) and not query.strip()):
             raise InvalidInput("pass a text that is not blank, or an embedding, to compare with")
         vector = self._embedder.query(storable(query)) if isinstance(query, str) else self._unit(query)
@@ -360,8 +356,7 @@ class MemoryWriter:
 
     def get_collection_size(self, name: str, *, owner: str | int | None = None) -> int:
         """Return how many memories the session has."""
-        owner = self._key(owner)
-        _check(name)
+        owner = self._of_session(owner, name)
         with self._database.read() as connection:
             return self._size(connection, name, owner)
 
@@ -370,8 +365,7 @@ class MemoryWriter:
 
         Memories that wait for a person's word or have expired go, and count, as well.
         """
-        owner = self._key(owner)
-        _check(name)
+        owner = self._of_session(owner, name)
         now = self._now()
         with self._database.write(patience=BULK_WORK) as connection:
             of_session = matching(connection, owner, _of(name), LIVE, None)
@@ -391,8 +385,7 @@ class MemoryWriter:
 
     def collection_dropped_at(self, name: str, *, owner: str | int | None = None) -> datetime | None:
         """Return when the session was last dropped; None if it never was, or has memories again."""
-        owner = self._key(owner)
-        _check(name)
+        owner = self._of_session(owner, name)
         marks = select(func.max(memory_collection.c.dropped_at)).where(memory_collection.c.session_id == name)
         if owner is not None:
             marks = marks.where(memory_collection.c.owner == owner)
@@ -413,6 +406,11 @@ class MemoryWriter:
     def _key(self, owner: str | int | None) -> OwnerKey | None:
         return None if owner is None else owner_key(self._database, owner)
 
+    def _of_session(self, owner: str | int | None, session_id: str) -> OwnerKey | None:
+        if not isinstance(session_id, str) or not session_id.strip():
+            raise InvalidInput("a session is needed: pass its id, a text that is not blank")
+        return self._key(owner)
+
     def _unit(self, embedding: Sequence[float]) -> Vector:
         return unit(embedding, self._embedder.dimension)
 
@@ -429,11 +427,6 @@ def _mark(connection: Connection, owner: OwnerKey, session_id: str, now: datetim
 
 def _of(session_id: str) -> Filter:
     return Filter(sessions=[session_id])
-
-
-def _check(session_id: str) -> None:
-    if not isinstance(session_id, str) or not session_id.strip():
-        raise InvalidInput("a session is needed: pass its id, a text that is not blank")
 
 
 def _count(limit: int) -> int:
