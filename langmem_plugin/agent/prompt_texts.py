@@ -218,8 +218,6 @@ def context_line(shown: Citation) -> str:
 INSTRUCTION_TOKENS = 1_000
 """The number of tokens in every prompt that standing instructions may take."""
 
-_LONGEST_NUMBER = "200. "
-
 
 @dataclass(frozen=True)
 class Chosen:
@@ -244,7 +242,7 @@ class InstructionChoice:
         left_out: list[Instruction] = []
         left = INSTRUCTION_TOKENS
         for each in in_force:
-            cost = self._count_tokens(SystemMessage(_LONGEST_NUMBER + one_line(each.as_told)))
+            cost = self._count_tokens(SystemMessage(f"200. {one_line(each.as_told)}"))
             if cost <= left:
                 left -= cost
                 given.append(each)

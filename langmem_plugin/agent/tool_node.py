@@ -109,7 +109,6 @@ def _names(code: CodeType) -> Iterator[str]:
 
 _IDS = frozenset(("id", "ids", "uid", "uuid"))
 _MOST_SHOWN, _LONGEST = 8, 60
-_READ_ONLY, _ANNOTATIONS = "readOnlyHint", "annotations"
 
 
 def changes(name: str, tool: BaseTool | None = None, changing: Iterable[str] | None = None) -> bool:
@@ -119,9 +118,9 @@ def changes(name: str, tool: BaseTool | None = None, changing: Iterable[str] | N
     if changing is not None:
         return name in changing
     for notes in (getattr(tool, "extras", None), getattr(tool, "metadata", None)):
-        for told in (notes, notes.get(_ANNOTATIONS)) if isinstance(notes, Mapping) else ():
-            if isinstance(told, Mapping) and isinstance(told.get(_READ_ONLY), bool):
-                return not told[_READ_ONLY]
+        for told in (notes, notes.get("annotations")) if isinstance(notes, Mapping) else ():
+            if isinstance(told, Mapping) and isinstance(told.get("readOnlyHint"), bool):
+                return not told["readOnlyHint"]
     return not reads(name)
 
 

@@ -289,8 +289,11 @@ def _whole(language: _Sayings, text: str) -> Said | None:
         return Said("memories")
     if language.erases.fullmatch(text):
         return Said("privacy", "erase")
-    switched = _switched(language, text)
-    return None if switched is None else Said("privacy", switched)
+    end = language.politeness.search(text)
+    told = text[: end.start()] if end else text
+    if language.forbids.fullmatch(told):
+        return Said("privacy", "off")
+    return Said("privacy", "on") if language.allows.fullmatch(told) else None
 
 
 def wants_gone(text: str) -> str | None:
@@ -305,14 +308,6 @@ def wants_gone(text: str) -> str | None:
         if found is not None and not language.of_a_tool.search(plain):
             return found["rest"].strip(" ,")
     return None
-
-
-def _switched(language: _Sayings, text: str) -> str | None:
-    end = language.politeness.search(text)
-    told = text[: end.start()] if end else text
-    if language.forbids.fullmatch(told):
-        return "off"
-    return "on" if language.allows.fullmatch(told) else None
 
 
 def _read(rule: _Rule, language: _Sayings, text: str) -> re.Match[str] | None:
