@@ -63,9 +63,6 @@ def moments(tokens: Sequence[Token], language: Language, said_at: datetime, *, a
 
 
 def _moment(tokens: Sequence[Token], place: int, language: Language, today: datetime, *, ahead: bool) -> Moment | None:
-    first, known = tokens[place].plain, _openers(language)
-    if not (first[:1].isdigit() or first in known or first[1:] in known):
-        return None
     words = [token.plain for token in tokens[place : place + 9]]
     kind: _Kind = "at"
     skipped = 0
@@ -87,13 +84,6 @@ def _moment(tokens: Sequence[Token], place: int, language: Language, today: date
     if date is None or (date.needs_preposition and not skipped):
         return None
     return _made(date, place, place + skipped + date.used, kind, language)
-
-
-@cache
-def _openers(language: Language) -> frozenset[str]:
-    """Return the words with which a time may begin, but for figures."""
-    named = {word for cells in language.times.values() for word in cells.by_first}
-    return frozenset(named).union(language.months, language.weekdays, language.numbers, "a")
 
 
 def _made(date: _Date, first: int, last: int, kind: _Kind, language: Language) -> Moment:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.sentences import Token, begins
@@ -26,7 +26,6 @@ _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
 _IS: Final = "is|'s"
 _CURRENCY: Final = r"(?:[$€£₪] )?"
 _KEPT: Final = 256  # texts
-_KEPT_WORDS: Final = 4_096
 _READ_AHEAD: Final = 5  # words in which a pattern begins: those before it are passed over
 
 
@@ -74,7 +73,6 @@ class Line:
             self.starts.append(self.starts[-1] + len(each))
         self.text = "".join(said)
         self._marks = marks
-        self.found: dict[tuple[int, bool, bool], list[Match]] = {}
 
     def token_at(self, place: int) -> int:
         return bisect_right(self.starts, place) - 1
@@ -112,8 +110,6 @@ def matches(line: Line, at: int, *, third: bool, unsaid: bool = False) -> list[M
 
     With `unsaid`, as in notes, "to be" is left out.
     """
-    if (known := line.found.get((at, third, unsaid))) is not None:
-        return known
     table = _by_first_word(line.language, third or unsaid, unsaid)
     seen: set[Pattern] = set()
     found: list[Match] = []
@@ -126,9 +122,7 @@ def matches(line: Line, at: int, *, third: bool, unsaid: bool = False) -> list[M
             made = None if fitting is None else _made(pattern, fitting)
             if made is not None:
                 found.append(made)
-    found.sort(key=lambda each: (-each.said, each.start))
-    line.found[at, third, unsaid] = found
-    return found
+    return sorted(found, key=lambda each: (-each.said, each.start))
 
 
 def _made(pattern: Pattern, found: re.Match[str]) -> Match | None:
@@ -162,7 +156,6 @@ def _is_number(said: Sequence[str]) -> bool:
     return number([part for word in words for part in word.split("-")]) is not None
 
 
-@lru_cache(_KEPT_WORDS)
 def _mark(word: str, language: Language) -> str:
     if word in language.negations:
         return "!"

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
@@ -155,6 +154,7 @@ def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
 
 def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Statement | None:
     """Read an event of the speaker's own that ends what it does not name: "I got laid off", "Tom and I broke up"."""
+    led = language.fillers | language.leading | language.selves | language.determiners | language.possessives
     for at in range(_joined_selves(tokens, language), len(tokens)):
         for event, said in language.life_events.items():
             used = begins(tokens, at, said)
@@ -163,16 +163,9 @@ def _life_event(text: str, tokens: Sequence[Token], language: Language) -> State
                 quote = text[tokens[0].start : tokens[at + used - 1].end]
                 value = text[tokens[at].start : tokens[at + used - 1].end]
                 return replace(_plainly(quote, value, quote, event), text=quote[:1].upper() + quote[1:])
-        if tokens[at].word and tokens[at].plain not in _leading(language):
+        if tokens[at].word and tokens[at].plain not in led and not begins(tokens, at, language.leads):
             return None
     return None
-
-
-@cache
-def _leading(language: Language) -> frozenset[str]:
-    """Return the words that may stand before an event of the speaker's own."""
-    led = frozenset(word for lead in language.leads for word in lead) | language.fillers | language.leading
-    return led | language.selves | language.determiners | language.possessives
 
 
 def _joined_selves(tokens: Sequence[Token], language: Language) -> int:

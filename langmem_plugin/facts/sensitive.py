@@ -145,7 +145,6 @@ def _by_kind(table: str) -> dict[Kind, frozenset[str]]:
 
 _WORDS: Final = _by_kind("words")
 _PHRASES: Final = _by_kind("phrases")
-_FIRST_WORDS: Final = frozenset(phrase.split()[0] for phrases in _PHRASES.values() for phrase in phrases)
 # They tell something only with a value beside them, and are mostly about something else.
 _WITH_A_NUMBER: Final = _by_kind("with_a_number")
 _OTHER_CODES: Final = _all("other_codes")
@@ -185,7 +184,7 @@ def _kinds_of_words(found: list[str], text: str) -> Iterator[Kind]:
     for kind, known in _WORDS.items():
         if not forms.isdisjoint(known):
             yield kind
-    for kind, phrases in _PHRASES.items() if not _FIRST_WORDS.isdisjoint(found) else ():
+    for kind, phrases in _PHRASES.items():
         if any(f" {phrase} " in said for phrase in phrases):
             yield kind
     if any(map(_is_medical, found)) or _SCLEROSIS.search(text):

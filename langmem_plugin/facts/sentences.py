@@ -78,9 +78,6 @@ def _ends(text: str, token: Token, held: list[Token]) -> bool:
 def _tokens(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:
     for chunk in _CHUNK.finditer(text):
         said, start = chunk.group(), chunk.start()
-        if said.isalpha():
-            yield from _expanded(said, start, contractions)
-            continue
         if "@" in said or "://" in said or is_code(said.rstrip(".,;:!?")):
             whole = said.rstrip(".,;:!?)\"'")
             if whole:

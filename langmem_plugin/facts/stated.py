@@ -14,7 +14,7 @@ from typing import Final
 
 from langmem_plugin.facts.patterns import language_of, of_another, taken_apart
 from langmem_plugin.facts.sentences import Sentence, Token, after_leads, begins, sentences
-from langmem_plugin.facts.values import COUNTING, bare, forms_of_one, is_number, numbers, words_of
+from langmem_plugin.facts.values import bare, forms_of_one, is_number, numbers, words_of
 from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import Language, Phrases, words
 
@@ -53,7 +53,6 @@ class Stated:
         start = max(message.find(claim.quote), 0)
         end = start + len(claim.quote)
         self.end = end
-        self._known: dict[str, bool] = {}
         self.told = [token.plain for each in sentences(claim.text, language) for token in each.tokens]
         quoted = [
             Sentence(taken_apart(each.tokens, language), each.asked)
@@ -77,10 +76,7 @@ class Stated:
         return sum(map(self._is_told, tokens))
 
     def _is_told(self, token: Token) -> bool:
-        word = token.plain
-        if word not in self._known:
-            self._known[word] = token.word and word not in self._idle and any(same(word, held) for held in self.told)
-        return self._known[word]
+        return token.word and token.plain not in self._idle and any(same(token.plain, held) for held in self.told)
 
     def _clauses(self) -> list[Sequence[Token]]:
         found: list[list[Token]] = [[]]
@@ -296,13 +292,6 @@ def same(one: str, other: str) -> bool:
     """Tell whether the two are forms of one word, or one number."""
     if one == other:
         return True
-    if (
-        one[:1] != other[:1]
-        and f"{one}{other}".isascii()
-        and f"{one}{other}".isalpha()
-        and COUNTING.isdisjoint((one, other))
-    ):
-        return False
     if is_number(one) or is_number(other):
         return bool(numbers(one) & numbers(other))
     alike = min(len(one), len(other)) >= STEM and one[:STEM] == other[:STEM]

@@ -21,7 +21,7 @@ _PARTS_OF_DAY: Final = tuple(
     (said, meant) for each in LANGUAGES for meant, cell in each.parts_of_day.items() for said in cell.split("|")
 )
 _NUMBERS: Final = {word: float(said) for each in reversed(LANGUAGES) for word, said in each.numbers.items()}
-COUNTING: Final = _NUMBERS.keys() | {"half", "quarter"}
+_COUNTING: Final = _NUMBERS.keys() | {"half", "quarter"}
 _MONTHS: Final = {word: number for each in reversed(LANGUAGES) for word, number in each.months.items()}
 _A: Final = frozenset(("un", "una"))  # these mean "one" too, but where another number follows
 _KEPT: Final = 4_096  # texts; one is read many times while it is weighed against others
@@ -178,7 +178,7 @@ def _amount(word: str) -> float | None:
 def _read(found: Sequence[str]) -> Iterator[str]:
     place = 0
     while place < len(found):
-        if not (found[place][:1].isdigit() or found[place] in COUNTING or found[place][:1] == "ב"):
+        if not (found[place][:1].isdigit() or found[place] in _COUNTING or found[place][:1] == "ב"):
             yield _month_or_word(found[place])
             place += 1
             continue
@@ -413,27 +413,19 @@ def _stressed(text: str) -> dict[str, str]:
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
 def marks_of(text: str) -> frozenset[str]:
-    return frozenset(marks(text))
-
-
-def marks(text: str) -> Iterator[str]:
-    """Give the numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
-    timed = False  # "six in the morning" is read as one time
-    for word in in_one_form(text):
-        timed = timed or _is_clock(word)
-        if word[:1].isdigit() or word[:1] == "=" or _is_clock(word) or (word[:1] == "m" and word[1:].isdigit()):
-            yield word
-    for word in _TOKEN.findall(plain(text)):
-        for language in LANGUAGES:
+    """Return the numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
+    said = in_one_form(text)
+    found = {word for word in said if word[0].isdigit() or word[0] == "=" or _is_clock(word) or word[1:].isdigit()}
+    timed = any(map(_is_clock, said))  # "six in the morning" is read as one time
+    for language in LANGUAGES:
+        for word in _TOKEN.findall(plain(text)):
             for form in _forms(word.strip(".:'-"), language.name):
+                told = language.telling.get(form, "")
                 if form in language.weekdays:
-                    yield f"weekday {language.weekdays[form]}"
-                if (
-                    form in language.telling
-                    and not form[0].isdigit()
-                    and not (timed and language.telling[form] in ("morning", "night", "half"))
-                ):
-                    yield f"telling {language.telling[form]}"
+                    found.add(f"weekday {language.weekdays[form]}")
+                if told and not form[0].isdigit() and not (timed and told in ("morning", "night", "half")):
+                    found.add(f"telling {told}")
+    return frozenset(found)
 
 
 def _forms(word: str, language: str) -> set[str]:
