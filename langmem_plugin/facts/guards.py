@@ -56,6 +56,7 @@ def doubted(stated: Stated) -> str | None:
     return (
         ("may be a question" if stated.is_asked() else None)
         or ("hangs on something else" if stated.hangs() else None)
+        or ("may hold another's number" if stated.counts_another() else None)
         or (ANOTHERS if stated.is_dictated() or stated.is_embedded() else None)
         or ("may be about somebody else" if stated.claim.about_speaker and not stated.is_own() else None)
         or ("is told as what was or will be" if stated.is_told_as_less() else None)

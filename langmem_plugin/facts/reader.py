@@ -111,7 +111,7 @@ class Reader:
                 return None
         speaker = Subject(SELF, at, at, at)
         if self._noted and first:
-            return self._predicate(line, speaker, unsaid=True)
+            return self._predicate(line, speaker, unsaid=True) or self._noted_of(line, at)
         if not first and self._known is not None and not self._of_speaker:
             return self._predicate(line, replace(self._known, first=at, end=at, noun=None), goes_on=True)
         if (self._of_speaker and not first) or self._is_implied(line, at, first=first):
@@ -278,6 +278,16 @@ class Reader:
     def _is_dated(self, said: Sequence[Token]) -> bool:
         now = self._said_at
         return now is not None and not all(each.first for each in moments(said, self._language, now, ahead=True))
+
+    def _noted_of(self, line: Line, at: int) -> Finding | None:
+        """Read a note of a thing: "choir practice: mondays at 18:30"."""
+        colon = next(
+            (place for place in range(at + 1, min(at + 4, len(line.tokens))) if line.tokens[place].plain == ":"), 0
+        )
+        if not colon:
+            return None
+        noun = " ".join(token.plain for token in line.tokens[at:colon])
+        return self._copula(line, Subject(SELF, at, colon, at, noun=noun))
 
     def _value_end(self, line: Line, at: int, attribute: str) -> int:
         """Return the end of the value that begins at `at`: a new clause, or words that end it, but no comma alone."""

@@ -152,6 +152,19 @@ class Stated:
         hung = any(begins(clause, at, each) for at in hanging for each in (language.conditional, language.reported))
         return hung and self._search("tells", clause) is None
 
+    def counts_another(self) -> bool:
+        """Tell whether the fact holds the number of another clause: "Son is 9" of "my son is 6 and my daughter is 9"."""
+        own = set(self.clause)
+        told, said, others = (
+            numbers(" ".join(part))
+            for part in (
+                self.told,
+                (each.plain for each in own),
+                (each.plain for each in self.tokens if each not in own),
+            )
+        )
+        return bool((told & others) - said and said - told)
+
     def is_dictated(self) -> bool:
         """Tell whether the clause stands behind a colon and what asks for a text: "write me a bio: I'm Laura"."""
         colons = (place for place in range(self.begun) if self.tokens[place].plain == ":")

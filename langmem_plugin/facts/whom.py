@@ -30,6 +30,7 @@ OF_PEOPLE: Final = words(
     "monthly payment|relationship|smoking|fear|death"
 )
 """The attributes that can be told of somebody who is only named."""
+_OF_THE_HOUSE: Final = words("child|dog|cat|pet|wife|husband")
 _OF: Final = frozenset(("of", "de", "del", "של"))
 
 
@@ -78,12 +79,23 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
     start = at + (word in language.articles and at + 1 < len(tokens))
     return (
         (_of_a_thing(line, start, noted=noted) if start == at or not language.possessive_after else None)
-        or (_owned(line, at + 1, at) if word in language.possessives else None)
+        or (_owned(line, at + 1, at) if word in language.possessives or _is_of_the_house(line, at) else None)
         or (_owned_before(line, at, noted=noted) if language.possessive_after else None)
         or (_owned(line, at, at) if noted or _is_of_family(tokens[at].plain, language) else None)
         or _bare_noun(line, start, at)
         or named
     )
+
+
+def _is_of_the_house(line: Line, at: int) -> bool:
+    """Tell whether it is one whom people name without "my": "the kids eat …", "el perro es …"."""
+    if line.tokens[at].plain not in line.language.determiners:
+        return False
+    role, used = looked_up(line, at + 1, line.language.people)
+    if role not in _OF_THE_HOUSE:
+        return False
+    to_speaker = {token.plain for token in line.tokens[at + used + 2 : at + used + 3]} & line.language.objects
+    return _says(line, at + 1 + used) and not to_speaker  # "the kids call me …"
 
 
 def _of_a_person(line: Line, at: int) -> bool:

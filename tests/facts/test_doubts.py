@@ -24,6 +24,17 @@ def is_sure(message, fact, quote, *, about_speaker=True):
         ("el formulario daba por sentado que fumo", "Fuma", "fumo"),
         ("השעון משוכנע שאני ישן טוב", "ישן טוב", "אני ישן טוב"),
         ("כתבתי בטופס שאני רווק", "רווק", "שאני רווק"),
+        # it is another clause's number, what one clause denies for both, or whose another is
+        ("our cat is 4 and the dog is 11", "Cat is 11", "our cat is 4 and the dog is 11"),
+        ("mi hijo mide 1,20 y mi hija 1,35", "Hijo mide 1,35", "mi hijo mide 1,20 y mi hija 1,35"),
+        ("we don't own a boat or a caravan", "Owns a caravan", "a caravan"),
+        ("אין לנו אוטו או אופנוע", "יש אופנוע", "אופנוע"),
+        ("in this game I'm a wizard", "Is a wizard", "I'm a wizard"),
+        ("I'm training to be a pilot", "Pilot", "pilot"),
+        ("nearly all my cousins reckon I'm Welsh", "Is Welsh", "I'm Welsh"),
+        # a laugh follows it
+        ("I basically live at the gym lol", "Lives at the gym", "I basically live at the gym"),
+        ("haha I'm a night owl hahaha", "Night owl", "I'm a night owl"),
         # somebody or something else is its subject
         ("the couple next door own a sauna", "Owns a sauna", "own a sauna"),
         ("half of my class speaks Basque", "Speaks Basque", "speaks Basque"),
@@ -91,6 +102,9 @@ def test_whose_another_is_does_not_make_them_the_same(message, fact, quote, abou
         ("mi mujer canta en un coro", "Mujer canta en un coro", "mi mujer canta en un coro", False),
         ("nuestro alquiler es de 700 euros", "Alquiler es de 700 euros", "nuestro alquiler es de 700 euros", True),
         ("find us a table we are vegan", "Vegan", "we are vegan", True),
+        ("haha yes we keep bees", "Keeps bees", "we keep bees", True),
+        ("jajaja vivo en un faro", "Vive en un faro", "vivo en un faro", True),
+        ("my son is 6 and my daughter is 9", "Daughter is 9", "my son is 6 and my daughter is 9", False),
         ("i got the job, starting at Hema in June", "Got the job", "i got the job", True),
         ("אני גרה בערד", "גרה בערד", "אני גרה בערד", True),
         ("כל שני יש לי מקהלה", "מקהלה כל יום שני", "כל שני יש לי מקהלה", True),

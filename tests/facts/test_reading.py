@@ -148,6 +148,8 @@ calzo un 43 | self/shoe size | 43
 NOT_STATED = {
     "en": """
 is my flat bigger than yours?
+I'm Portuguese
+my wife is Norwegian
 I'm ten minutes away
 what would I do if I lived in Oslo
 imagine I'm allergic to water
