@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 1705,
     "conversation": 5112,
     "database": 2866,
-    "facts": 3099,
+    "facts": 3075,
     "identifiers": 256,
     "insight": 585,
     "languages": 203,
