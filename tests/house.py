@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4_299,
     "channels": 751,
     "cli": 1705,
-    "conversation": 5112,
+    "conversation": 5108,
     "database": 2866,
     "facts": 3075,
     "identifiers": 256,

@@ -77,10 +77,13 @@ class SessionDeletion:
     def delete_runs(self, store: CheckpointStore, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints these runs wrote, their writes, and the messages and files only they held."""
         with self.transaction() as (connection, files):
-            for (thread, number), doomed in _checkpoints_of_runs(connection, run_ids).items():
+            wrote = checkpoint.c.run_id.in_(run_ids)
+            for thread in connection.execute(select(checkpoint.c.thread).where(wrote).distinct()).scalars().all():
                 for each in session_rows.all_of(connection, thread):
-                    if each.number == number:
-                        files.update(_drop(store.of(connection, each), doomed))
+                    names = select(checkpoint.c.namespace, checkpoint.c.checkpoint_id)
+                    doomed = connection.execute(names.where(wrote, *session_rows.rows_of(checkpoint, each))).all()
+                    if doomed:
+                        files.update(_drop(store.of(connection, each), _by_namespace(doomed)))
 
     def keep_latest(self, store: CheckpointStore, thread: str) -> None:
         """Delete all but each namespace's newest checkpoint and the ancestors its delta channels are rebuilt from."""
@@ -102,17 +105,12 @@ class SessionDeletion:
         return len(deleted)
 
 
-def _checkpoints_of_runs(connection: Connection, run_ids: Sequence[str]) -> dict[tuple[str, int], dict[str, set[str]]]:
-    """The ids of the checkpoints that these runs wrote, by (thread, session number), then by namespace."""
-    found: dict[tuple[str, int], dict[str, set[str]]] = {}
-    rows = connection.execute(
-        select(checkpoint.c.thread, checkpoint.c.session, checkpoint.c.namespace, checkpoint.c.checkpoint_id).where(
-            checkpoint.c.run_id.in_(run_ids)
-        )
-    )
-    for thread, number, namespace, checkpoint_id in rows:
-        found.setdefault((thread, number), {}).setdefault(namespace, set()).add(checkpoint_id)
-    return found
+def _by_namespace(found: Iterable[Sequence[str]]) -> dict[str, set[str]]:
+    """Group checkpoint ids by their namespace."""
+    grouped: dict[str, set[str]] = {}
+    for namespace, checkpoint_id in found:
+        grouped.setdefault(namespace, set()).add(checkpoint_id)
+    return grouped
 
 
 def _drop(checkpoints: SessionCheckpoints, doomed: dict[str, set[str]]) -> set[str]:
@@ -135,9 +133,7 @@ def _drop(checkpoints: SessionCheckpoints, doomed: dict[str, set[str]]) -> set[s
 
 
 def _all_but_latest(checkpoints: SessionCheckpoints) -> dict[str, set[str]]:
-    doomed: dict[str, set[str]] = {}
-    for namespace, checkpoint_id in checkpoints.ids(None, None):
-        doomed.setdefault(namespace, set()).add(checkpoint_id)
+    doomed = _by_namespace(checkpoints.ids(None, None))
     for namespace, ids in doomed.items():
         newest = checkpoints.load(namespace, None)
         if newest is not None:
