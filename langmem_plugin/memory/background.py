@@ -108,7 +108,7 @@ def _let_end() -> None:
 log = event_log(__name__)
 
 _CLOSING_SECONDS = 10.0
-_AGAIN_SECONDS = 30.0
+_AGAIN_SECONDS = 300.0
 
 
 class BackgroundThread:
@@ -116,7 +116,7 @@ class BackgroundThread:
     `close`.
 
     Long work looks at `closing` between its steps and stops there: it must lose nothing by that. What fails for want
-    of the database or of the embedding model is done again half a minute later.
+    of the database or of the embedding model is done again five minutes later.
     """
 
     def __init__(self) -> None:

@@ -8,6 +8,8 @@ from langmem_plugin.database.memory_tables import history_vector, memory_vector
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
+from tests.log_events import events
+from tests.memory.index.conftest import until
 
 pytestmark = pytest.mark.slow
 
@@ -110,3 +112,13 @@ def test_vectors_of_another_model_are_looked_for_once_and_again_after_a_change(
         assert looks(changed) == 0
     with MemoryService(database_url, embeddings=offline_model, now=clock) as back:
         assert looks(back) >= 1
+
+
+@pytest.mark.spec("M-14")
+def test_re_embedding_that_failed_in_the_background_is_done_again_by_itself(after_change, other, monkeypatch, caplog):
+    monkeypatch.setattr("langmem_plugin.memory.background._AGAIN_SECONDS", 0.05)
+    other.broken_after = 66
+    after_change.reembedding.run_in_background()
+    assert until(lambda: "background.failed" in events(caplog))
+    other.broken_after = None
+    assert until(lambda: after_change.reembedding.waiting() == 0)
