@@ -204,8 +204,7 @@ class MemoryService:
             )
         if not query.strip():
             return []
-        least = 1e-6 if mode == "text" else min_relevance
-        ask = self.ask(owner, query, mode, limit=limit, min_relevance=least, where=where)
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
         with self.database.read() as connection:
             return self.facts.best_of(connection, [ask], limit)
 
@@ -221,9 +220,8 @@ class MemoryService:
     ) -> Ask:
         """Return a search, ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
         owner = owner_key(self.database, owner)
-        query = Query.of(
-            self.embedder, question, mode, limit=limit, min_relevance=min_relevance, now=self.now(), where=where
-        )
+        least = 1e-6 if mode == "text" else min_relevance
+        query = Query.of(self.embedder, question, mode, limit=limit, min_relevance=least, now=self.now(), where=where)
         return self.facts.ask(owner, query)
 
     def get(self, owner: str | int, memory_ids: Sequence[str]) -> list[Memory]:

@@ -301,9 +301,9 @@ class VectorIndex:
         if len(set(self.names.values())) < len(self.names):
             raise ConfigurationError("each owner whose memories are always indexed needs a collection of their own")
         for owner, name in self.names.items():
-            with self._progress.alone(owner):
-                progress = self._progress.read(owner)
-                if progress is not None and not self._is_usable(owner, progress):
+            progress = self._progress.read(owner)
+            if progress is not None and progress.name and not self._is_usable(owner, progress):
+                with self._progress.alone(owner):
                     self._drop(owner, progress.name)
             self._collections.tried(name, lambda _: True)
             self.follow(owner)
@@ -377,7 +377,7 @@ class VectorIndex:
 
         Where either fails the collection is made anew.
         """
-        with self._progress.alone(owner):
+        with self._progress.alone(owner) if self.named(owner) else contextlib.nullcontext():
             progress = self._progress.read(owner)
             if progress is None or not progress.name:
                 yield
@@ -398,7 +398,7 @@ class VectorIndex:
 
         Raises StoreUnavailable when it cannot be deleted: nothing is deleted from the database then.
         """
-        with self._progress.alone(owner):
+        with self._progress.alone(owner) if self._progress.read(owner) else contextlib.nullcontext():
             progress = self._progress.read(owner)
             if progress is not None and not self._drop(owner, progress.name):
                 raise StoreUnavailable("the vector index of this owner cannot be deleted now: try again")
