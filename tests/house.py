@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 585,
     "languages": 203,
     "mcp_server": 450,
-    "memory": 7297,
+    "memory": 7298,
     "offline": 598,
     "people": 1014,
     "portability": 2268,
