@@ -22,13 +22,13 @@ ROOMS = {
     "channels": 751,
     "cli": 1705,
     "conversation": 5108,
-    "database": 2866,
+    "database": 2865,
     "facts": 3075,
     "identifiers": 256,
     "insight": 585,
     "languages": 203,
     "mcp_server": 450,
-    "memory": 7298,
+    "memory": 7294,
     "offline": 598,
     "people": 1014,
     "portability": 2268,
@@ -37,7 +37,7 @@ ROOMS = {
     "root": 1498,
     "store": 280,
     "web": 3_555,
-    "writing": 1569,
+    "writing": 1563,
 }
 ALIKE = {("facts", "subject", "subjects")}
 RIDDLES = 31
