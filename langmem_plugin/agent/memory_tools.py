@@ -10,7 +10,7 @@ from langgraph.prebuilt import InjectedState
 
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.messages import messages_of
-from langmem_plugin.agent.prompt_texts import as_told
+from langmem_plugin.agent.prompt_texts import as_told, when_told
 from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
@@ -60,8 +60,9 @@ def memory_tools(parts: AgentParts, writing: RunWriting) -> list[BaseTool]:
         query: what it is about, in a few words.
         """
         owner = person.owner()
-        found = search_for(service, owner, person.role(owner), query)
-        return [{"id": each.memory.id, "text": one_line(as_told(each.memory))} for each in found]
+        now = service.now().astimezone(parts.person_settings.time_zone(owner))
+        found = (each.memory for each in search_for(service, owner, person.role(owner), query))
+        return [{"id": each.id, "text": one_line(f"{as_told(each)} {when_told(each, now)}")} for each in found]
 
     @tool
     @_told

@@ -54,3 +54,15 @@ def test_the_clock_is_changed_between_two_messages(memory, graph_of, scripted, c
     assert told()
     clock.instant = datetime(2026, 3, 29, 6, 30, tzinfo=UTC)  # 08:30
     assert not told()
+
+
+@pytest.mark.spec("W-8")
+def test_the_tool_that_recalls_tells_the_persons_own_day_on_which_it_was_said(memory, clock):
+    clock.instant = datetime(2026, 3, 6, 3, tzinfo=UTC)  # still the fifth in New York
+    memory.service.remember(NEW_YORKER, "the gas man comes tomorrow")
+    recall = next(each for each in memory.tools() if each.name == "recall_facts")
+
+    clock.forward(days=40)
+    with memory.turn(NEW_YORKER) as config:
+        [told] = recall.invoke({"query": "when does the gas man come"}, config)
+    assert told["text"] == "the gas man comes tomorrow (over by now) (said 5 Mar 2026)"

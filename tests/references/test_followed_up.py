@@ -53,6 +53,14 @@ def test_the_noun_beside_a_number_chooses_the_list(text):
 
 
 @pytest.mark.spec("R-8")
+@for_each("text", ["reserva el hotel número 3", "book hotel number 3", "תזמין hotel מספר 3"])
+def test_the_noun_beside_a_number_is_no_name(text):
+    hotels = [{"hotel_id": f"h{at}", "title": title} for at, title in enumerate(("Hotel Sol", "Casa Luna", "Gran Mar"))]
+
+    assert resolve(text, [*told("search_hotels", hotels, "title"), *FINES_LAST[4:]]).items == [hotels[2]]
+
+
+@pytest.mark.spec("R-8")
 @for_each("text", ["number 4", "the fourth one", "book 4", "la cuarta", "el número 4", "מספר 4", "את הרביעי"])
 def test_a_place_that_no_list_has_is_nothing(text):
     assert not resolve(text, BOOKS_SHOWN).items

@@ -137,6 +137,9 @@ class _Reading:
                 entries, listed_in = self._at(each, sentence)
                 if entries:
                     add(_Part(entries, each.start, each.end, each.sort, _REASONS[each.sort], listed_in))
+                    taken.append(
+                        (each.start - (each.marked and bool(each.noun)), each.end)
+                    )  # "hotel" of "hotel number 3"
                 elif each.explicit:
                     taken.append((each.start, each.end))
         for name in names:
