@@ -137,11 +137,8 @@ class _Reading:
                 entries, listed_in = self._at(each, sentence)
                 if entries:
                     add(_Part(entries, each.start, each.end, each.sort, _REASONS[each.sort], listed_in))
-                    taken.append(
-                        (each.start - (each.marked and bool(each.noun)), each.end)
-                    )  # "hotel" of "hotel number 3"
-                elif each.explicit:
-                    taken.append((each.start, each.end))
+                if entries or each.explicit:  # the "hotel" of "hotel number 3" is no name either
+                    taken.append((each.start - (each.marked and bool(each.noun)), each.end))
         for name in names:
             add(_Part([name.entry], name.start, name.end, "name", "its name", name.listed))
         for found in (*scaled(sentence, self.lists), *valued(sentence, self.lists)):
