@@ -89,9 +89,11 @@ def mocks(message: str) -> bool:
 
 def _is_laughed_at(stated: Stated) -> bool:
     """Tell whether a laugh follows the fact itself, or people laugh twice; one that opens the message is friendly."""
-    told = (token.end for token in stated.tokens if any(same(token.plain, held) for held in stated.told))
     laughs = [found.start() for found in _pattern("laughs").finditer(flat(stated.message))]
-    return len(laughs) > 1 or any(at >= max(told, default=0) for at in laughs)
+    if not laughs:
+        return False
+    told = (token.end for token in stated.tokens if any(same(token.plain, held) for held in stated.told))
+    return len(laughs) > 1 or laughs[0] >= max(told, default=0)
 
 
 def is_automated(message: str) -> bool:

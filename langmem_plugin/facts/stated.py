@@ -154,15 +154,11 @@ class Stated:
 
     def counts_another(self) -> bool:
         """Tell whether the fact holds the number of another clause: "Son is 9" of "my son is 6 and my daughter is 9"."""
-        own = set(self.clause)
-        told, said, others = (
-            numbers(" ".join(part))
-            for part in (
-                self.told,
-                (each.plain for each in own),
-                (each.plain for each in self.tokens if each not in own),
-            )
-        )
+        told, own = numbers(" ".join(self.told)), set(self.clause)
+        if not told:
+            return False
+        said = numbers(" ".join(each.plain for each in own))
+        others = numbers(" ".join(each.plain for each in self.tokens if each not in own))
         return bool((told & others) - said and said - told)
 
     def is_dictated(self) -> bool:
