@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4300,
     "channels": 751,
     "cli": 1705,
-    "conversation": 5108,
+    "conversation": 5111,
     "database": 2865,
     "facts": 3075,
     "identifiers": 256,

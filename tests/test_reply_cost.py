@@ -31,7 +31,7 @@ def test_a_reply_asks_no_more_of_the_database_and_of_the_model_than_its_budget(
         with counting(memory.database.engine) as counts:
             for count in range(4):
                 memory.reply(graph, PHONE, f"something with lentils, for {count + 2}", message_id=f"{count}")
-    assert len(counts.statements) <= 4 * 37
+    assert len(counts.statements) <= 4 * 38
     assert counts.transactions <= 4 * 9.5
     assert counts.embedded <= 4
     if memory.database.is_sqlite:

@@ -6,8 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
+from sqlalchemy import update
 
 from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, UnknownSession
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import session
 from tests.cases import for_each
 from tests.log_events import events
 
@@ -41,6 +44,15 @@ def test_a_new_session_is_empty(manager, clock):
     assert (session.message_counter, session.total_tokens, session.message_ids) == (0, 0, ())
     assert session.created_at == session.last_active == clock()
     assert manager.get_conversation_history(ERIN) == []
+
+
+@pytest.mark.spec("C-16")
+def test_a_session_that_goes_on_is_read_while_somebody_writes(manager, database_url):
+    manager.add_message(ERIN, "user", "A")
+    with Database(database_url) as other, other.write() as connection:
+        connection.execute(update(session).values(to_take=1))
+        assert manager.get_session(ERIN).message_counter == 1
+        assert manager.get_conversation_history(ERIN) == [{"role": "user", "content": "A"}]
 
 
 @pytest.mark.spec("C-11", "C-12")

@@ -260,6 +260,11 @@ class SessionStore:
     def current(self, thread_id: str) -> Session:
         """The session a message would go to now; a new one if there is none or the last one fell silent."""
         thread = self.thread(thread_id)
+        with self._database.read() as connection:  # one that goes on waits for no writer
+            seen = session_rows.newest(connection, thread)
+            goes_on = seen is not None and not session_rows.has_ended(connection, seen, self.now(), self.silence)
+            if seen is not None and goes_on and self._contents.first_state(connection, seen):
+                return seen
         with self._database.write() as connection:
             return self._opened(connection, thread, session_rows.newest(connection, thread, lock=True))[0]
 
