@@ -15,7 +15,7 @@ _SMS_SEPTETS, _SMS_UNITS, _WHATSAPP = 1530, 670, 1600  # ten segments, in letter
 _GSM = re.compile("[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,\\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\\\\\[~\\]|€]*")
 _TWO_SEPTETS = frozenset("^{}\\[~]|€")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_PASSES = frozenset((14107, 20429, 21611, 30001, 63017, 63018))
+_PASSES = frozenset(("14107", "20429", "21611", "30001", "63017", "63018"))
 """Error codes of limits, which come with status 400 too."""
 _MOST_MEDIA = 10
 _FORWARDED = ("Forwarded", "FrequentlyForwarded")
@@ -59,7 +59,7 @@ def incoming(form: Mapping[str, Any]) -> list[Incoming]:
             message_id=message_id,
             pictures=pictures,
             unopened=next((kind for kind in kinds.values() if not kind.startswith("image/")), None),
-            forwarded={given.get(each, "false").casefold() for each in _FORWARDED} != {"false"},
+            forwarded=not {given.get(each, "").casefold() for each in _FORWARDED} <= {"", "false"},
             quoted=Quoted(replied, None) if (replied := given.get("OriginalRepliedMessageSid")) else None,
             reaction=given.get("MessageType") == "reaction",
         )
@@ -95,5 +95,5 @@ def sent(status: int, body: Any) -> str | None:
     body = mapping(body)
     if status >= REFUSED:
         code = body.get("code")
-        note_refusal("twilio", status, code, body.get("message"), passes=code in _PASSES)
+        note_refusal("twilio", status, code, body.get("message"), passes=str(code) in _PASSES)
     return text_in(body.get("sid")) or None

@@ -166,10 +166,11 @@ def _of_telegram(fixture, number, now):
         (telegram, 400, {"ok": False, "parameters": {"retry_after": 3}}),
         (telegram, 429, {"ok": False, "error_code": 429}),
         (twilio, 400, {"code": 21611}),
-        (twilio, 400, {"code": 63018}),
+        (twilio, 400, {"code": "63018"}),
     ],
 )
 def test_a_text_that_is_refused_for_a_while_is_sent_later(provider, status, body):
     with pytest.raises(TryLater):
         provider.sent(status, body)
     assert provider.sent(400, {"error": {"code": 100}, "code": 21211}) is None
+    assert provider.sent(400, {"error": {"code": [100]}, "code": [21211]}) is None

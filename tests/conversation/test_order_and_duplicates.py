@@ -168,6 +168,19 @@ def test_writes_that_come_before_their_checkpoint_are_on_it(beside, fresh):
     assert len(beside.ours.get_tuple(beside.at()).pending_writes) == 3
 
 
+@pytest.mark.spec("C-2")
+def test_two_equal_messages_that_are_named_in_one_step_keep_their_names(saver, fresh):
+    """Another channel holds one that is equal to both and has no name."""
+    made, versions = checkpoint_of(saver, [AIMessage("ok", id="first"), AIMessage("ok", id="second")])
+    made["channel_values"] = {"last": {"said": AIMessage("ok")}, **made["channel_values"]}
+    versions["last"] = versions["messages"]
+    config = saver.put({"configurable": {**of()["configurable"], "checkpoint_ns": ""}}, made, {}, versions)
+    for each in (saver, fresh()):
+        values = each.get_tuple(config).checkpoint["channel_values"]
+        assert [message.id for message in values["messages"]] == ["first", "second"]
+        assert values["last"]["said"].id is None
+
+
 @pytest.mark.spec("C-5")
 def test_what_is_written_twice_is_there_once(beside, fresh):
     for saver in (beside.ours, fresh()):

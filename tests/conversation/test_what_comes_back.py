@@ -144,6 +144,17 @@ class Labels(dict[str, int]):
     pass
 
 
+class Aisle(set[Any]):
+    """A set that tells how to build it again with more than its members."""
+
+    def __init__(self, held: Any = (), sign: Any = "") -> None:
+        super().__init__(held)
+        self.sign = sign
+
+    def __reduce__(self) -> Any:
+        return Aisle, ([*self], self.sign)
+
+
 class Name(str):
     __slots__ = ()
 
@@ -166,6 +177,7 @@ OWN = (
     Slotted,
     Basket,
     Labels,
+    Aisle,
     Name,
     ShopClosed,
 )
@@ -242,6 +254,7 @@ KINDS: dict[str, Any] = {
     "an object with slots": Slotted((1, {2})),
     "a list of a class": changed(Basket(["a"]), owner="Erin"),
     "a dict of a class": Labels(a=1),
+    "a set of a class": Aisle({"tea", ("oat", "milk"), 3}, [3, 1]),
     "a text of a class": Name("Erin"),
     "errors": [ValueError("x", (1,)), KeyError("k"), OSError(2, "no", "file"), changed(ShopClosed("at 8"), until=9)],
     "classes": [int, Coloured, Document],
@@ -291,7 +304,7 @@ def told(value: Any) -> Any:
     if isinstance(value, array):
         return value.typecode, value.tolist()
     if isinstance(value, set | frozenset):
-        return kind, sorted(map(repr, map(told, value)))
+        return kind, sorted(map(repr, map(told, value))), told(getattr(value, "__dict__", None))
     if kind.__module__ != __name__ or isinstance(value, Enum):
         held = told([*value.items()]) if isinstance(value, dict) else None
         if isinstance(value, list | tuple | deque):

@@ -181,7 +181,8 @@ class _Packing:
             return (_ARRAY, array_parts(value)) if number is None else (0, number)
         parts = parts_of(value)
         if isinstance(value, set | frozenset):
-            parts[1] = [sorted(parts[1][0], key=self.packed)]  # else one that was built anew may have another order
+            # Else one that was built anew may have another order.
+            parts[1] = [sorted(part, key=self.packed) if part == [*value] else part for part in parts[1]]
         return _OBJECT, [*self._types.name(kind), *parts]
 
 

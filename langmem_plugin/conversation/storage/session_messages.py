@@ -304,8 +304,8 @@ class SessionMessages:
                 return False
         named = copied(version.message)
         named.id = message.id
-        written = copied(message) if version.written is not None else None
-        self._added[row] = DecodedMessage(row, lean(named), written, version.size)
+        self._added.pop(version.row, None)  # else the next one that is equal would take this id away
+        self._added[row] = DecodedMessage(row, lean(named), version.written and copied(message), version.size)
         return True
 
     def _add(self, message: BaseMessage) -> DecodedMessage:
