@@ -55,8 +55,9 @@ class Related:
 
 
 class Reconciler:
-    """The weighing of a new fact against known ones, found by words and slot; rules decide, and weights where
-    they are not sure.
+    """The weighing of a new fact against known ones, found by words and slot.
+
+    Rules decide; where they are not sure, the words that both have.
 
     Memories that share words with it are looked for before the transaction, as a hint; what is decided upon is read in
     it. So of two who write at once the second sees what the first has written.
