@@ -33,7 +33,7 @@ ROOMS = {
     "people": 1014,
     "portability": 2268,
     "privacy": 593,
-    "references": 3188,
+    "references": 3193,
     "root": 1498,
     "store": 280,
     "web": 3_555,

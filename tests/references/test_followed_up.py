@@ -83,6 +83,25 @@ def test_what_a_tool_told_more_of_is_meant_with_all_that_it_told(text):
 
 
 @pytest.mark.spec("R-1")
+@for_each(
+    "text",
+    [
+        "add the ingredients to the grocery list",
+        "añade los ingredientes a la lista de la compra",
+        "תוסיף את המצרכים לרשימת הקניות",
+    ],
+)
+def test_a_part_of_the_one_in_focus_is_added_to_a_list_and_the_list_itself_is_nothing_shown(text):
+    soup = {"recipe_id": "r1", "title": "Soup", "ingredients": ["leek", "salt"]}
+    shown = told("get_recipe", [soup], "title")
+    found = resolve(text, shown)
+
+    assert [(each.part, each.items) for each in found.references] == [("ingredients", (soup,))]
+    for alone in ("show my shopping list", "muestra mi lista de la compra", "תראה לי את רשימת הקניות"):
+        assert not resolve(alone, shown)
+
+
+@pytest.mark.spec("R-1")
 @for_each("text", ["buy it all", "order all of it", "compra todo", "תזמין הכל"])
 def test_all_that_stands_in_a_basket_is_meant_and_the_basket_is_no_question(text):
     shown = [*BOOKS_SHOWN, *told("show_basket", BASKET, "entry")]

@@ -238,6 +238,8 @@ def _singular(
         and after.any_of("end", "break", "polite", "act", "time", "of", "range", "copula", "generic")
     ):
         return None
+    if "the" in word and sentence.language.name == "es":
+        return None  # "la compra" is a noun, though "compra" is what somebody may do
     if focus is not None and focus.called is None and not _told_before(sentence, place):
         return Pointed([focus], place, place + 1)
     return _unclear(listed, place, place + 1) if focus is None else None
@@ -281,6 +283,9 @@ def _of_kind(place: int, ledger: Ledger, noun: str) -> Pointed | None:
 def _part(sentence: Sentence, place: int, focus: ItemEntry | None) -> Pointed | None:
     """Find a part of the item in focus: "those ingredients", "add the steps"."""
     word, before, after = sentence.at(place), sentence.at(place - 1), sentence.at(place + 1)
+    if focus is not None and "marks_object" in before and word.text[:1] in tuple(sentence.language.articles):
+        part = _part_of(focus, word.text)
+        return None if part is None else Pointed([focus], place, place + 1, part=part)
     pointing = "these" in word or (word.any_of("the", "its") and before.any_of("object", "act"))
     if focus is None or not pointing or not after.text.isalpha() or is_stop(after.text):
         return None
