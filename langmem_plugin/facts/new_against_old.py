@@ -39,6 +39,11 @@ _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in languag
 _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
 _JOINS: Final = words("and|y|e|,|ו|&")
 _NEW: Final = words("new|nuevo|nueva|חדש|חדשה|החדש|החדשה")
+_EMPTY: Final = frozenset(
+    word
+    for each in LANGUAGES
+    for word in (*each.empty, *each.fillers, *each.articles, *each.selves, *each.possessives, *sum(each.copulas, ()))
+)
 _SURELY_ONE: Final = words("home|age|employer|birthday|relationship|height|weight|shoe size|surname")
 _BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in language.beside)
 
@@ -158,7 +163,10 @@ def _is_ended(new: Statement, old: Statement) -> bool:
     if event.attribute != _DEATH or over or was.who != SELF or any(map(str.isdigit, held)):
         return False
     role, name = _parts(event.who) if event.who != SELF else ("", canonical(told))
+    kinds = {was.attribute, *nouns}.union(*(group for group in _ALIKE if was.attribute in group))
     of_theirs = was.attribute in _MORTAL or name == canonical(was.attribute)  # "Bruno is my dog"
+    if role and role not in kinds:
+        return False  # "my grandmother Noa"
     return of_theirs and (name <= canonical(held) if name else role in nouns)
 
 
@@ -187,7 +195,9 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
     if _beside(new) != _beside(old):
         return Relation("keeps_both", "is so as well, or at another time")
     named = new.slot.who == SELF or bool(_parts(new.slot.who)[1])
-    renewed = not _NEW.isdisjoint(set(plain(new.text).split()) - set(plain(ours).split()))
+    said, value, known = (set(_WORD.findall(plain(each))) for each in (new.text, ours, old.text))
+    apart = {word for word in said - value - known - _EMPTY if _NOUNS.get(word) != new.slot.attribute}
+    renewed = bool(apart) and apart <= _NEW  # "my new dentist", and not "my new dentist in Haifa"
     own = named and (renewed or new.slot.attribute in _SURELY_ONE)
     return Relation("supersedes", f"only one {new.slot.attribute} holds at a time", by_place=not own)
 

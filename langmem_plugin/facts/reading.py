@@ -26,6 +26,7 @@ _BE: Final = frozenset(("am", "are", "been"))
 _TELLING: Final = frozenset(("do", "does", "did", "only"))
 _WORN: Final = frozenset(("have", "has", "would"))  # written onto "I": "I've"
 _LONGEST_TIME: Final = 6
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _OF_BIRTH: Final = frozenset(("birthday", "birthplace", "birth year"))
 _LATEST_ASKED, _LEAST_ASKED = 3, 2  # words before "remember that", and behind it
 
@@ -160,6 +161,11 @@ def _life_event(text: str, tokens: Sequence[Token], language: Language) -> State
             used = begins(tokens, at, said)
             following = tokens[at + used].plain if used and at + used < len(tokens) else ""
             if used and following not in language.determiners:  # "we split up the bill"
+                if not event:
+                    return None  # "I resigned myself to it"
+                if any(_YEAR.fullmatch(token.plain) for token in tokens[at + used :]):  # it may be another one's
+                    said_whole = text[tokens[0].start : tokens[-1].end]
+                    return _plainly(said_whole, said_whole, said_whole, "note")
                 quote = text[tokens[0].start : tokens[at + used - 1].end]
                 value = text[tokens[at].start : tokens[at + used - 1].end]
                 return replace(_plainly(quote, value, quote, event), text=quote[:1].upper() + quote[1:])

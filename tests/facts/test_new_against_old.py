@@ -222,3 +222,28 @@ def test_a_new_one_takes_the_place_of_the_one_before_it_whatever_it_is_one_of(of
         assert service.remember("+972501234567", new).outcome == "superseded"
         assert [each.text for each in service.list_memories("+972501234567")] == [new]
         assert of("my New York dentist is Dr. Levi", "my dentist is Dr. Cohen").kind != "supersedes"
+
+
+@pytest.mark.spec("W-6")
+@for_each(
+    ("new", "old"),
+    [
+        ("my new Netflix password is blue88", "my password is tango77"),
+        ("my new boss at the volunteer club is Lea", "my boss is Dana"),
+        ("my grandmother Noa died", "my wife is Noa"),
+        ("my uncle Rex died", "my dog is Rex"),
+        ("I was laid off in 2015", "I work at Teva"),
+        ("I gave birth to my first child in 2019", "my due date is May 3"),
+        ("I resigned myself to the noise", "I work at Teva"),
+        ("lo dejamos para mañana", "mi marido es Juan"),
+        ("lo dejamos en casa de Ana", "mi novia es Ana"),
+        ("נולד לי אחיין", "אני בהריון"),
+        ("סבתא נועה נפטרה", "אשתי היא נועה"),
+    ],
+)
+def test_what_happened_to_another_or_long_ago_and_one_of_another_place_end_nothing(offline_model, new, old):
+    with MemoryService("sqlite://", embeddings=offline_model) as service:
+        service.remember("+972501234567", old)
+        service.remember("+972501234567", new)
+
+        assert {each.text for each in service.list_memories("+972501234567")} == {old, new}

@@ -5,6 +5,7 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,6 +17,8 @@ from sqlalchemy import delete
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find import corpus
+from langmem_plugin.memory.keep import rows
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.cases import for_each
 
@@ -164,6 +167,34 @@ def test_an_owner_who_was_erased_and_begins_anew_is_searched_anew(memory):
     told = memory.remember(ANNA, "The cello lesson is on Monday")
     assert [each.memory for each in memory.recall(ANNA, "when is my cello lesson?")] == [told]
     assert memory.recall(ANNA, "where do I park?") == []
+
+
+@pytest.mark.spec("M-10")
+def test_what_another_thread_gave_up_hides_nothing_from_a_search_that_waited_for_it(memory, monkeypatch):
+    memory.remember(ANNA, "I park on level 3")
+    memory.search(ANNA, "level", mode="text")
+    given_up, searching = threading.Event(), threading.current_thread()
+
+    def states_of(connection, owners):
+        if threading.current_thread() is not searching:
+            given_up.wait(10)
+        elif not waiting.is_alive():
+            waiting.start()
+            time.sleep(0.3)  # until it waits for what this thread holds
+        return rows.states_of(connection, owners)
+
+    waiting = threading.Thread(target=memory.search, args=(ANNA, "level"), kwargs={"mode": "text"})
+    monkeypatch.setattr(corpus, "states_of", states_of)
+    with contextlib.suppress(KeyError), memory.database.together():
+        memory.remember(ANNA, "The harp lesson is on Monday")
+        memory.search(ANNA, "level", mode="text")
+        raise KeyError
+    given_up.set()
+    waiting.join()
+    monkeypatch.undo()
+    memory.remember(ANNA, "The cello lesson is on Monday")
+
+    assert [each.memory.text for each in memory.search(ANNA, "lesson", mode="text")] == ["The cello lesson is on Monday"]
 
 
 @pytest.mark.spec("M-10")

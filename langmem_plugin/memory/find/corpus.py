@@ -272,9 +272,12 @@ class CorpusCache:
         with slot.lock:
             corpus = self._refreshed(connection, owner, slot, states)
             self._slots.put(owner, slot, min(corpus.size, self._limit))
-            yield corpus
-        if is_shared(connection):
-            self.forget(owner)
+            try:
+                yield corpus
+            finally:
+                if is_shared(connection):  # it may hold what is never committed; who waits for the slot begins anew
+                    slot.corpus = None
+                    self.forget(owner)
 
     def answers(
         self,
