@@ -172,21 +172,24 @@ def test_an_owner_who_was_erased_and_begins_anew_is_searched_anew(memory):
 @pytest.mark.spec("M-10")
 def test_what_another_thread_gave_up_hides_nothing_from_a_search_that_waited_for_it(memory, monkeypatch):
     memory.remember(ANNA, "I park on level 3")
-    memory.search(ANNA, "level", mode="text")
-    given_up, searching = threading.Event(), threading.current_thread()
+    given_up, searching, by_ids = threading.Event(), threading.current_thread(), memory.repository.by_ids
 
     def states_of(connection, owners):
         if threading.current_thread() is not searching:
             given_up.wait(10)
-        elif not waiting.is_alive():
+        return rows.states_of(connection, owners)
+
+    def read(*asked):
+        if waiting.ident is None:
             waiting.start()
             time.sleep(0.3)  # until it waits for what this thread holds
-        return rows.states_of(connection, owners)
+        return by_ids(*asked)
 
     waiting = threading.Thread(target=memory.search, args=(ANNA, "level"), kwargs={"mode": "text"})
     monkeypatch.setattr(corpus, "states_of", states_of)
     with contextlib.suppress(KeyError), memory.database.together():
         memory.remember(ANNA, "The harp lesson is on Monday")
+        monkeypatch.setattr(memory.repository, "by_ids", read)
         memory.search(ANNA, "level", mode="text")
         raise KeyError
     given_up.set()
