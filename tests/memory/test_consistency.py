@@ -197,7 +197,9 @@ def test_what_another_thread_gave_up_hides_nothing_from_a_search_that_waited_for
     monkeypatch.undo()
     memory.remember(ANNA, "The cello lesson is on Monday")
 
-    assert [each.memory.text for each in memory.search(ANNA, "lesson", mode="text")] == ["The cello lesson is on Monday"]
+    assert [each.memory.text for each in memory.search(ANNA, "lesson", mode="text")] == [
+        "The cello lesson is on Monday"
+    ]
 
 
 @pytest.mark.spec("M-10")
