@@ -27,7 +27,7 @@ ANOTHERS: Final = "may be another's words"
 A_JOKE: Final = "may be a joke"
 _YEARS_NEAR: Final = range(-1, 4)
 _NO: Final = frozenset(("no", "nope", "nah", "לא"))
-_IDLE: Final = frozenset(word for each in LANGUAGES for word in each.idle_in_values | each.articles)
+IDLE: Final = frozenset(word for each in LANGUAGES for word in each.idle_in_values | each.articles)
 
 
 def unbelieved(stated: Stated, said_on: date, *, heard: str = "", following: str = "") -> str | None:
@@ -167,7 +167,7 @@ def _given_up(old: str, new: str, capitals: set[str], *, only_alike: bool) -> li
     if not told or len(told) > _LONGEST_CORRECTION:
         return []
     start = max((end.end() for end in list(_SENTENCE_END.finditer(old.rstrip(" .!?…\n")))[-1:]), default=0)
-    idle = _IDLE | _NO | set(told)
+    idle = IDLE | _NO | set(told)
     last, every = ([word for word in words_of(part) if word not in idle] for part in (old[start:], old))
     before = last or every
     gone = []
@@ -175,7 +175,7 @@ def _given_up(old: str, new: str, capitals: set[str], *, only_alike: bool) -> li
         ours, theirs = [word for word in told if is_one(word)], [word for word in before if is_one(word)]
         if ours and theirs:
             gone += [theirs[-1]]
-    if not gone and len([word for word in told if word not in _IDLE]) <= _LONGEST_BARE_CORRECTION and before:
+    if not gone and len([word for word in told if word not in IDLE]) <= _LONGEST_BARE_CORRECTION and before:
         written_on = is_hebrew(new[:1]) and new[0] in "בלמה" and before[-1][0] == new[0]
         alike = written_on or told[0] in words_of(old)
         gone = [before[-1]] if alike or not only_alike else []
@@ -251,14 +251,15 @@ def _of_a_date(fact: str, found: re.Match[str], said_on: date, evidence: str) ->
         return year in _YEARS_NEAR or (year < 0 and _pattern("since", r"(?!\w)").search(evidence) is not None)
     if re.search(r"\d-$", fact[: found.start()]) or re.match(r"-\d", fact[found.end() :]):
         return True
-    return len(written) <= 2 and any(_is_month(word) for word in around)
+    months = {word for each in LANGUAGES for word in each.months}
+    return len(written) <= 2 and any({word, bare(word)} & months for word in around)
 
 
 @cache
 def _times() -> frozenset[str]:
     """Return the words of a time that a day is counted by."""
     named = {word for each in LANGUAGES for cells in each.times.values() for cell in cells for word in cell}
-    return frozenset(named | {name for each in LANGUAGES for name in (*each.months, *each.weekdays)}) - _IDLE - {"from"}
+    return frozenset(named | {name for each in LANGUAGES for name in (*each.months, *each.weekdays)}) - IDLE - {"from"}
 
 
 def _names_time(text: str) -> bool:
@@ -268,10 +269,6 @@ def _names_time(text: str) -> bool:
         or _pattern("when", r"(?!\w)").search(text) is not None
         or re.search(r"\d[/.-]\d|\d(?:st|nd|rd|th)\b|\b(?:el|del) \d|ב-?\d", text) is not None
     )
-
-
-def _is_month(word: str) -> bool:
-    return any(word in each.months or bare(word) in each.months for each in LANGUAGES)
 
 
 def _alike(name: str, word: str) -> bool:

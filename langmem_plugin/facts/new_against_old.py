@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
+from langmem_plugin.facts.guards import IDLE
 from langmem_plugin.facts.values import accents_differ, adds, canonical, in_one_form, names, same, within
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import LANGUAGES, words
@@ -19,7 +20,6 @@ from langmem_plugin.lru import cached_if_short
 _KEPT: Final = 4_096
 _WORD: Final = re.compile(r"[^\W_]++")
 _TABLES: Final = json.loads(files(__package__).joinpath("alike.json").read_text("utf-8"))
-_DEATH: Final = "death"
 _OPPOSITES: Final = {"dislike": "like"}
 _ALIKE: Final = tuple(map(words, _TABLES["alike"]))
 _SECRETS: Final = words(_TABLES["secrets"])
@@ -39,11 +39,6 @@ _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in languag
 _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
 _JOINS: Final = words("and|y|e|,|ו|&")
 _NEW: Final = words("new|nuevo|nueva|חדש|חדשה|החדש|החדשה")
-_EMPTY: Final = frozenset(
-    word
-    for each in LANGUAGES
-    for word in (*each.empty, *each.fillers, *each.articles, *each.selves, *each.possessives, *sum(each.copulas, ()))
-)
 _SURELY_ONE: Final = words("home|age|employer|birthday|relationship|height|weight|shoe size|surname")
 _BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in language.beside)
 
@@ -70,7 +65,7 @@ def alike_slots(key: str) -> set[str]:
     alike = {attribute}.union(*(group for group in _ALIKE if attribute in group))
     alike |= {said for pair in _OPPOSITES.items() for said in pair if attribute in pair}
     alike = alike.union(*(_ENDS.get(event, ()) for event in (attribute, f"{attribute}-")))
-    return {f"{who}/{each}" for each in alike} | {f"{SELF}/{each}" for each in _MORTAL if attribute == _DEATH}
+    return {f"{who}/{each}" for each in alike} | {f"{SELF}/{each}" for each in _MORTAL if attribute == "death"}
 
 
 @cached_if_short(_KEPT)
@@ -105,7 +100,8 @@ def another_subject(new: Statement, old: Statement) -> bool:
     if new.slot is None or old.slot is None or _same_subject(new.slot.who, old.slot.who) != "no":
         return False
     # "My dog is old" is about what "the dog limps" is about.
-    return new.slot.who != _thing_of_speaker(old.slot) and old.slot.who != _thing_of_speaker(new.slot)
+    things = [slot.attribute for slot in (new.slot, old.slot) if slot.who == SELF]
+    return new.slot.who not in things and old.slot.who not in things
 
 
 def cannot_repeat(new: Statement, old: Statement) -> bool:
@@ -114,10 +110,6 @@ def cannot_repeat(new: Statement, old: Statement) -> bool:
     It is about somebody else, names a number, day or name of its own, or denies what the other states.
     """
     return another_subject(new, old) or adds(new.text, old.text) or _differ(new, old)
-
-
-def _thing_of_speaker(slot: Slot) -> str | None:
-    return slot.attribute if slot.who == SELF else None
 
 
 def _differ(new: Statement, old: Statement) -> bool:
@@ -160,14 +152,12 @@ def _is_ended(new: Statement, old: Statement) -> bool:
             return True
         if over and event.attribute == "possession":
             return _NOUNS.get(told, told) in nouns and _beside(new) <= _beside(old)
-    if event.attribute != _DEATH or over or was.who != SELF or any(map(str.isdigit, held)):
+    if event.attribute != "death" or over or was.who != SELF or any(map(str.isdigit, held)):
         return False
     role, name = _parts(event.who) if event.who != SELF else ("", canonical(told))
-    kinds = {was.attribute, *nouns}.union(*(group for group in _ALIKE if was.attribute in group))
     of_theirs = was.attribute in _MORTAL or name == canonical(was.attribute)  # "Bruno is my dog"
-    if role and role not in kinds:
-        return False  # "my grandmother Noa"
-    return of_theirs and (name <= canonical(held) if name else role in nouns)
+    as_theirs = not role or role in nouns or any({role, was.attribute} <= group for group in _ALIKE)
+    return of_theirs and as_theirs and (name <= canonical(held) if name else role in nouns)
 
 
 def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relation:
@@ -196,10 +186,11 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
         return Relation("keeps_both", "is so as well, or at another time")
     named = new.slot.who == SELF or bool(_parts(new.slot.who)[1])
     said, value, known = (set(_WORD.findall(plain(each))) for each in (new.text, ours, old.text))
-    apart = {word for word in said - value - known - _EMPTY if _NOUNS.get(word) != new.slot.attribute}
-    renewed = bool(apart) and apart <= _NEW  # "my new dentist", and not "my new dentist in Haifa"
-    own = named and (renewed or new.slot.attribute in _SURELY_ONE)
-    return Relation("supersedes", f"only one {new.slot.attribute} holds at a time", by_place=not own)
+    told = set(_WORD.findall(plain(new.text))).difference(_WORD.findall(plain(f"{ours} {old.text}")), IDLE)
+    # "My new dentist", and not "my new dentist in Haifa".
+    is_new = not _NEW.isdisjoint(told) and all(_NOUNS.get(each) == new.slot.attribute for each in told - _NEW)
+    by_place = not (named and (is_new or new.slot.attribute in _SURELY_ONE))
+    return Relation("supersedes", f"only one {new.slot.attribute} holds at a time", by_place)
 
 
 def _worded_alike(new: Statement, old: Statement) -> bool:

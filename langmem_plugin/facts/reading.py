@@ -26,7 +26,6 @@ _BE: Final = frozenset(("am", "are", "been"))
 _TELLING: Final = frozenset(("do", "does", "did", "only"))
 _WORN: Final = frozenset(("have", "has", "would"))  # written onto "I": "I've"
 _LONGEST_TIME: Final = 6
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _OF_BIRTH: Final = frozenset(("birthday", "birthplace", "birth year"))
 _LATEST_ASKED, _LEAST_ASKED = 3, 2  # words before "remember that", and behind it
 
@@ -161,13 +160,10 @@ def _life_event(text: str, tokens: Sequence[Token], language: Language) -> State
             used = begins(tokens, at, said)
             following = tokens[at + used].plain if used and at + used < len(tokens) else ""
             if used and following not in language.determiners:  # "we split up the bill"
-                if not event:
-                    return None  # "I resigned myself to it"
-                if any(_YEAR.fullmatch(token.plain) for token in tokens[at + used :]):  # it may be another one's
-                    said_whole = text[tokens[0].start : tokens[-1].end]
-                    return _plainly(said_whole, said_whole, said_whole, "note")
-                quote = text[tokens[0].start : tokens[at + used - 1].end]
-                value = text[tokens[at].start : tokens[at + used - 1].end]
+                whole = text[tokens[0].start : tokens[-1].end]
+                if not event or re.search(r"\b(?:19|20)\d\d\b", whole):  # no event, or it may be another one's
+                    return _plainly(whole, whole, whole, "note") if event else None
+                quote, value = (text[first.start : tokens[at + used - 1].end] for first in (tokens[0], tokens[at]))
                 return replace(_plainly(quote, value, quote, event), text=quote[:1].upper() + quote[1:])
         if tokens[at].word and tokens[at].plain not in led and not begins(tokens, at, language.leads):
             return None
