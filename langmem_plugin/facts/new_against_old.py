@@ -185,7 +185,6 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
     if _beside(new) != _beside(old):
         return Relation("keeps_both", "is so as well, or at another time")
     named = new.slot.who == SELF or bool(_parts(new.slot.who)[1])
-    said, value, known = (set(_WORD.findall(plain(each))) for each in (new.text, ours, old.text))
     told = set(_WORD.findall(plain(new.text))).difference(_WORD.findall(plain(f"{ours} {old.text}")), IDLE)
     # "My new dentist", and not "my new dentist in Haifa".
     is_new = not _NEW.isdisjoint(told) and all(_NOUNS.get(each) == new.slot.attribute for each in told - _NEW)
