@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from langmem_plugin.agent.replying.languages import cleaned, may_be_typed, typed
+from langmem_plugin.agent.replying.languages import cleaned, typed
 from langmem_plugin.channels.incoming import (
     REFUSED,
     Incoming,
@@ -21,6 +21,8 @@ from langmem_plugin.conversation.own_words import Quoted
 
 _LONGEST = 4096
 _NOT_TEXT = re.compile("animation|audio|dice|document|paid_media|poll|sticker|story|video|video_note|voice")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_FOR_BOT = re.compile(rf"(?:\s|{_UNSEEN.pattern})*+[/\uff0f]((?:\w|{_UNSEEN.pattern})++)@((?:\w|{_UNSEEN.pattern})++)")
 _ANOTHERS = frozenset(("forward_origin", "forward_from", "forward_date", "via_bot"))
 
 
@@ -73,12 +75,11 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
     if mapping(message.get("from")).get("is_bot") or message.get("is_automatic_forward"):
         return None
     text = text_in(message.get("text")) or text_in(message.get("caption"))
-    command = typed(cleaned(text)) if may_be_typed(text) else None
-    if command and command.bot:
-        if username and command.bot.casefold() != f"@{username.lstrip('@')}".casefold():
+    if named := _FOR_BOT.match(text):
+        if username and _UNSEEN.sub("", named[2]).casefold() != username.lstrip("@").casefold():
             return None
-        text = text.replace(command.bot, "", 1)
-    if command and command.word == "start":  # the button of a new chat; a link may add words
+        text = f"/{named[1]}{text[named.end() :]}"
+    if (command := typed(cleaned(text))) and command.word == "start":  # the button of a new chat; a link may add words
         text = "/help"
     # The largest size of a picture stands last.
     pictures = [file for each in [*mappings(message.get("photo"))][-1:] if (file := text_in(each.get("file_id")))]

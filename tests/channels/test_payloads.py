@@ -174,3 +174,18 @@ def test_a_text_that_is_refused_for_a_while_is_sent_later(provider, status, body
         provider.sent(status, body)
     assert provider.sent(400, {"error": {"code": 100}, "code": 21211}) is None
     assert provider.sent(400, {"error": {"code": [100]}, "code": [21211]}) is None
+
+
+@pytest.mark.spec("C-21")
+@for_each(
+    ("text", "gets"),
+    [
+        *((f"/{text}", []) for text in ("8ball@other_bot", "set@other_bot:5", "set@other_bot-5", "go@other_bot(now)")),
+        ("/8ball@family_bot", ["/8ball"]),
+        ("\u200f/set@\u200efamily_bot:5", ["/set:5"]),
+    ],
+)
+def test_a_command_of_any_shape_is_for_the_bot_that_it_names(text, gets):
+    about = {"message_id": 1, "date": 1_772_614_800, "chat": {"id": -5, "type": "group"}, "from": {"id": 5}}
+    read = telegram.incoming({"update_id": 1, "message": {**about, "text": text}}, "family_bot")
+    assert [each.text for each in read] == gets

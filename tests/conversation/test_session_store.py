@@ -117,7 +117,6 @@ def test_a_session_that_is_not_there_is_an_error_and_so_is_no_conversation(sessi
 )
 def test_a_silence_is_over_with_its_last_instant(passed, timeout, idle):
     assert is_silent(NOON, None, NOON + passed, timeout) is idle
-    assert is_silent(NOON, None, NOON + passed, timeout) is idle
 
 
 @pytest.mark.spec("C-3")

@@ -101,20 +101,16 @@ _LANGUAGE_OF = {
     word: language for language, words in _WORDS.items() for forms in words.values() for word in forms.split()
 }
 
-_TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?P<bot>@\w+)?[.,:;!?]*(?:\s+(?P<rest>.*))?", re.DOTALL)
+_TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?:@\w+)?[.,:;!?]*(?:\s+(?P<rest>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Said:
-    """A text read as a command, if it is a known one, with the text behind its words, and the `word` behind a slash.
-
-    `bot` is whom the command is for, if that is said: "@our_bot".
-    """
+    """A text read as a command, if it is a known one, with the text behind its words, and the `word` behind a slash."""
 
     command: CommandName | None
     rest: str = ""
     word: str = ""
-    bot: str = ""
 
 
 def may_be_typed(text: str) -> bool:
@@ -143,7 +139,7 @@ def typed(text: str) -> Said | None:
     if found is None:
         return None
     word = found["word"].casefold().replace("-", "_")
-    return Said(_COMMAND_OF.get(word), cleaned(found["rest"] or ""), word, found["bot"] or "")
+    return Said(_COMMAND_OF.get(word), cleaned(found["rest"] or ""), word)
 
 
 def language_of_command(text: str) -> Literal["he", "es"] | None:

@@ -96,7 +96,7 @@ class Reservation(NamedTuple):
 
 
 class SessionMemory:
-    """What this process remembers of a session. Each part is replaced as a whole: threads read it as it is."""
+    """What this process remembers of a session. A part or version is replaced whole: threads read it as it is."""
 
     def __init__(self) -> None:
         self.versions: dict[int, DecodedMessage] = {}
