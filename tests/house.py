@@ -22,7 +22,7 @@ ROOMS = {
     "channels": 751,
     "cli": 1705,
     "conversation": 5111,
-    "database": 2865,
+    "database": 2877,
     "facts": 3075,
     "identifiers": 256,
     "insight": 585,

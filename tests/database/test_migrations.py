@@ -5,10 +5,13 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from langchain_core.vectorstores import InMemoryVectorStore
 from sqlalchemy import inspect, text
 
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
@@ -16,8 +19,10 @@ from langmem_plugin.database import Database, conversation_tables, memory_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.memory import MemoryService
 from tests.cases import for_each
 from tests.database.conftest import MOM, SECOND_STATE
+from tests.memory.index.conftest import InProcess
 
 GONE = "+972509999999"
 QUIET = Settings(sweep_every=None, search_past_sessions=False, extraction="off")
@@ -70,6 +75,24 @@ def test_the_second_state_gets_the_tables_of_a_new_database(second_state, tmp_pa
             with Database(f"sqlite:///{tmp_path}/new.db") as other, other.engine.connect() as fresh:
                 assert _columns(connection) == _columns(fresh)
                 assert _without_row_ids(connection) == _without_row_ids(fresh)
+
+
+@pytest.mark.spec("A-4", "P-4")
+def test_the_vectors_that_an_index_had_of_the_second_state_go_with_their_owner(
+    second_state, application, offline_model
+):
+    with application.begin() as connection:
+        mom = {"owner": MOM}
+        salt = connection.execute(text("SELECT salt FROM langmem_memory_owner WHERE owner = :owner"), mom).scalar_one()
+        connection.execute(text("INSERT INTO langmem_memory_index VALUES (:owner, 'a model', 5, 2)"), mom)
+    hashed = blake2b(f"a model\n{MOM}".encode(), key=salt, digest_size=16).hexdigest()
+    name = f"memories{hashed}g2"
+    stores = InProcess("", Path())
+    stores.opened[name] = InMemoryVectorStore(offline_model)
+    with MemoryService(second_state, embeddings=offline_model, open_collection=stores) as service:
+        service.erase(MOM)
+
+        assert name not in stores.opened
 
 
 def _columns(connection):

@@ -5,6 +5,7 @@ one before it in `down_revision`, asks whether its change is there. A new databa
 and runs none.
 """
 
+import hashlib
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from langmem_plugin.database.memory_tables import BOUNDS
+from langmem_plugin.database.memory_tables import BOUNDS, memory_index, memory_owner
 from langmem_plugin.database.migrations import current_schema
 from langmem_plugin.database.schema import Owner, metadata
 
@@ -63,7 +64,9 @@ def upgrade() -> None:
     tables = found.get_table_names(schema)
     columns = {table: {each["name"] for each in found.get_columns(table, schema)} for table in tables}
     indexes = {str(each["name"]) for table in tables for each in found.get_indexes(table, schema)}
+    collections = []
     if "generation" in columns["langmem_memory_index"]:  # what was indexed is indexed again
+        collections = _collections_to_delete(connection)
         op.drop_table("langmem_memory_index")
         del columns["langmem_memory_index"]
     for table, column in _ADDED:
@@ -78,8 +81,21 @@ def upgrade() -> None:
         op.execute("UPDATE langmem_audit SET written = true WHERE position IS NOT NULL")
     _drop(columns, indexes)
     _make(connection, columns, indexes)
+    op.bulk_insert(memory_index, collections)
     if connection.dialect.name == "sqlite":
         _give_row_ids(connection)
+
+
+def _collections_to_delete(connection: sa.Connection) -> list[dict[str, Any]]:
+    """Return the row of each owner's collection as one to be made anew: else nobody would know its name any more."""
+    owner, made = sa.column("owner", Owner()), {}
+    indexed = sa.table("langmem_memory_index", owner, sa.column("model"), sa.column("generation"))
+    salted = sa.select(*indexed.c, memory_owner.c.salt).join(memory_owner, owner == memory_owner.c.owner)
+    for row in connection.execute(salted):
+        hashed = hashlib.blake2b(f"{row.model}\n{row.owner}".encode(), key=row.salt, digest_size=16).hexdigest()
+        name = f"memories{hashed}g{row.generation}"
+        made[row.owner] = {"owner": row.owner, "model": row.model, "name": name, "change": -1}
+    return list(made.values())
 
 
 def _make(connection: sa.Connection, tables: Collection[str], indexes: Collection[str]) -> None:
