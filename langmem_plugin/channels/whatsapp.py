@@ -168,7 +168,7 @@ def _said(one: Incoming, message: Mapping[str, Any]) -> Incoming:
             pass
         case {"interactive": {"nfm_reply": {"response_json": str(text)}}}:
             pass
-        case {"document": {"mime_type": str(kind)} as document} if kind.startswith("image/"):
+        case {"document": {"id": str(), "mime_type": str(kind)} as document} if kind.startswith("image/"):
             return _said(one, {"image": document})
         case {"image": {"id": str(picture)} as image}:
             text, pictures = text_in(image.get("caption")), [picture]
