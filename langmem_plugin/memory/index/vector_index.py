@@ -44,7 +44,8 @@ _BATCH = 500
 _FOUND_SHARE = 0.9  # part of the vectors that an undamaged index finds by themselves
 _SAMPLE = 50  # nearest, of one vector in each page
 _THE_SAME = 0.9999  # cosine
-_UNSOUND = -1  # in place of the change that a collection has followed to: it has to be made anew
+# In place of the change that a collection has followed to: it has to be made anew, unless what is being taken out is.
+_UNSOUND, _TAKING_OUT = -1, -2
 _KEPT = and_(memory.c.status == "active", ~memory.c.private)
 
 
@@ -382,11 +383,11 @@ class VectorIndex:
             if progress is None or not progress.name:
                 yield
                 return
-            self._progress.mark(owner, progress.followed, _UNSOUND)
+            self._progress.mark(owner, progress.followed, _TAKING_OUT)
             told = self._collections.tried(progress.name, lambda opened: opened.replace({}, memory_ids))
             yield
             if told:
-                self._progress.mark(owner, _UNSOUND, progress.followed)
+                self._progress.mark(owner, _TAKING_OUT, progress.followed)
 
     def distrust(self, connection: Connection, owner: OwnerKey) -> None:
         """Have the owner's collection made anew: memories are deleted that it may still have to take out."""
@@ -467,7 +468,7 @@ class VectorIndex:
     def _is_usable(self, owner: OwnerKey, progress: Progress) -> bool:
         """Tell whether the collection is of the present model and name, and whole up to where it has followed."""
         is_its_name = self.names.get(owner, progress.name) == progress.name
-        return progress.followed != _UNSOUND and progress.model == self._model and is_its_name
+        return progress.followed > _UNSOUND and progress.model == self._model and is_its_name
 
     def _is_sound(self, owner: OwnerKey, progress: Progress) -> bool | None:
         """Tell whether the collection, as it is opened now, can still be used; None where it cannot be asked now."""

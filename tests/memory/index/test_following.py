@@ -53,6 +53,17 @@ def test_what_the_index_has_not_seen_is_found_and_what_is_gone_is_not(memory, ma
 
 
 @in_process
+def test_a_collection_is_made_anew_where_more_was_deleted_while_vectors_were_taken_out(memory, many):
+    memory.reindex(ANNA)
+    before = memory.index.named(ANNA)
+    with memory.index.removing(ANNA, [many[0].id]), memory.database.write() as connection:
+        memory.index.distrust(connection, ANNA)
+
+    assert memory.reindex(ANNA) is True
+    assert memory.index.named(ANNA) != before
+
+
+@in_process
 def test_a_comparison_of_an_owners_memories_asks_the_index_as_a_search_does(memory, many):
     memory.reindex(ANNA)
     before = memory.stores.asked
