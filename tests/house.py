@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 1705,
     "conversation": 5111,
     "database": 2877,
-    "facts": 3075,
+    "facts": 3078,
     "identifiers": 256,
     "insight": 585,
     "languages": 203,

@@ -40,6 +40,7 @@ _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.
 _JOINS: Final = words("and|y|e|,|ו|&")
 _NEW: Final = words("new|nuevo|nueva|חדש|חדשה|החדש|החדשה")
 _SURELY_ONE: Final = words("home|age|employer|birthday|relationship|height|weight|shoe size|surname")
+_PASTS: Final = words("lived|worked")
 _BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in language.beside)
 
 
@@ -144,15 +145,16 @@ def _is_ended(new: Statement, old: Statement) -> bool:
     if event is None or was is None or _is_over(old):
         return False
     told, held = plain(new.value or ""), f"{was.attribute} {plain(old.value or '')}"
-    nouns = {_NOUNS.get(word, word) for word in held.split()}
+    nouns = {_NOUNS.get(word, word) for word in held.replace(",", " , ").split()}
+    joined = bool(nouns & _JOINS)  # "a dog named Rex and a cat named Mitzi"
     if _same_subject(event.who, was.who) == "yes":
         values = _ENDS.get(f"{event.attribute}-" if over else event.attribute, {}).get(was.attribute)
         said = plain(old.text).split()
         if values is not None and (not values or any(each in said or within(each, held) for each in values)):
             return True
         if over and event.attribute == "possession":
-            return _NOUNS.get(told, told) in nouns and _beside(new) <= _beside(old)
-    if event.attribute != "death" or over or was.who != SELF or any(map(str.isdigit, held)):
+            return not joined and _NOUNS.get(told, told) in nouns and _beside(new) <= _beside(old)
+    if event.attribute != "death" or over or joined or was.who != SELF or any(map(str.isdigit, held)):
         return False
     role, name = _parts(event.who) if event.who != SELF else ("", canonical(told))
     of_theirs = was.attribute in _MORTAL or name == canonical(was.attribute)  # "Bruno is my dog"
@@ -217,7 +219,8 @@ def _beside(statement: Statement) -> frozenset[str]:
 @cached_if_short(_KEPT, LONGEST_KEPT)
 def _beside_in(text: str) -> frozenset[str]:
     said = f" {' '.join(_WORD.findall(plain(text)))} "
-    return frozenset(phrase for phrase in _BESIDE if f" {phrase} " in said)
+    still = _PASTS if " since " in said or " for " in said else ()  # "lived in London since 2015"
+    return frozenset(phrase for phrase in _BESIDE if f" {phrase} " in said and phrase not in still)
 
 
 def _same_value(new: Statement, old: Statement) -> bool:

@@ -212,6 +212,8 @@ def test_who_moved_may_have_another_gym_but_no_other_birthday():
     [
         ("my new dentist is Dr. Levi", "my dentist is Dr. Cohen"),
         ("my new manager is Sara", "my manager is Tom"),
+        ("I moved to Paris", "Lived in London since 2015"),
+        ("our new landlord is called Ron", "our landlord is Avi"),
         ("mi nueva dirección es Calle Luna 9", "mi dirección es Calle Sol 4"),
     ],
 )
@@ -235,6 +237,14 @@ def test_a_new_one_takes_the_place_of_the_one_before_it_whatever_it_is_one_of(of
         ("I was laid off in 2015", "I work at Teva"),
         ("I gave birth to my first child in 2019", "my due date is May 3"),
         ("I resigned myself to the noise", "I work at Teva"),
+        ("I lived in Paris in 2015", "I live in Haifa"),
+        ("Lived in Paris in 2015", "Live in Haifa"),
+        ("we worked at Intel back then", "I work at Teva"),
+        ("vivía en París", "vivo en Sevilla"),
+        ("גרתי בפריז", "אני גר בחיפה"),
+        ("Mitzi died yesterday", "I have a dog named Rex and a cat named Mitzi"),
+        ("I sold my bike", "I have a car and a bike"),
+        ("Juan y yo nos separamos en el mercado", "mi marido es Juan"),
         ("lo dejamos para mañana", "mi marido es Juan"),
         ("lo dejamos en casa de Ana", "mi novia es Ana"),
         ("נולד לי אחיין", "אני בהריון"),
