@@ -54,3 +54,7 @@ def __getattr__(name: str) -> object:
     if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_ROOMS]

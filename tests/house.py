@@ -34,7 +34,7 @@ ROOMS = {
     "portability": 2268,
     "privacy": 593,
     "references": 3193,
-    "root": 1498,
+    "root": 1500,
     "store": 280,
     "web": 3_555,
     "writing": 1563,

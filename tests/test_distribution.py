@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import langmem_plugin
+
 _ROOT = Path(__file__).parents[1]
 _PACKAGE = {
     str(each.relative_to(_ROOT))
@@ -86,3 +88,11 @@ def test_what_has_to_be_installed_is_told_by_the_name_of_the_distribution():
     assert len(told) > 5
     assert {name for name, _ in told} == {project["name"]}
     assert {extra for _, extras in told for extra in extras.split(",")} <= project["optional-dependencies"].keys()
+
+
+@pytest.mark.spec("U-11")
+def test_every_public_name_is_offered_though_it_is_loaded_when_it_is_asked_for():
+    offered = {each for each in dir(langmem_plugin) if not each.startswith("_")}
+
+    assert {"PhoneMemory", "MemoryState", "ConversationSaver", "resolve", "StoreUnavailable"} <= offered
+    assert all(getattr(langmem_plugin, each) is not None for each in offered - {"TYPE_CHECKING"})

@@ -407,9 +407,10 @@ class MemoryWriter:
         return None if owner is None else owner_key(self._database, owner)
 
     def _of_session(self, owner: str | int | None, session_id: str) -> OwnerKey | None:
+        key = self._key(owner)
         if not isinstance(session_id, str) or not session_id.strip():
             raise InvalidInput("a session is needed: pass its id, a text that is not blank")
-        return self._key(owner)
+        return key
 
     def _unit(self, embedding: Sequence[float]) -> Vector:
         return unit(embedding, self._embedder.dimension)
