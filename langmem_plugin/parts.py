@@ -186,7 +186,8 @@ class Parts:
             self.past_sessions.worker.start()
         if self.extraction is not None:
             self.extraction.start()
-        if self.settings.remembers and not isinstance(self.service.embedder.embeddings, NoEmbeddings):
+        embeds = not isinstance(self.service.embedder.embeddings, NoEmbeddings)
+        if embeds and (self.settings.sweep_every or self.extraction):  # a command has nothing in its background
             self.service.reembedding.begin_after_change()
 
     def _godfather(self) -> str | None:
@@ -197,10 +198,7 @@ class Parts:
         settings = self.settings
         if not settings.remembers:
             return MemoryService(self.database, embeddings=NoEmbeddings(), now=self.now)
-        named: dict[str, str] = {}
         godfather, (index, collection) = self._godfather(), vector_index_of(settings)
-        if godfather and collection:
-            named[godfather] = collection
         return MemoryService(
             self.database,
             embeddings=embeddings or embedding_model(settings.embedding_model),
@@ -208,7 +206,7 @@ class Parts:
             owner_limit=settings.owner_limit,
             index_after=settings.index_after,
             open_collection=opened_stores(index, self.database) if index else None,
-            always_indexed=named,
+            always_indexed={godfather: collection} if godfather and collection else {},
         )
 
     def _new_saver(self, serde: SerializerProtocol | None) -> ConversationSaver:
