@@ -48,7 +48,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _pieces(atom: str, longest: int, measure: Callable[[str], int]) -> list[str]:
     """Cut a piece that is too long for any part: code between lines, each part a block of its own; text by words."""
-    if measure(atom.strip()) <= longest:
+    if measure(atom.rstrip()) <= longest:
         return [atom]
     if atom.lstrip().startswith(_FENCE):
         opening, *lines = atom.strip().splitlines()

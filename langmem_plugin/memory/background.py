@@ -59,8 +59,8 @@ class TimedCalls:
             self._waited_for.add(answer)
         work = copy_context().run  # the context of the caller: tracing is among it
         thread = threading.Thread(target=work, args=(self._work, ask, answer), name=self._name, daemon=True)
-        _threads.add(thread)
         thread.start()
+        _threads.add(thread)  # one that has not begun cannot be waited for
         try:
             return answer.result(seconds)
         except CancelledError as error:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from langmem_plugin.channels import telegram, twilio, whatsapp
@@ -13,6 +13,7 @@ from langmem_plugin.channels.parts import split
 
 @pytest.mark.spec("U-1")
 @given(st.text(alphabet=st.sampled_from("ab. !?\n-1`*👍🏽é\u0301"), max_size=400), st.integers(12, 80))
+@example(" 111111111111111", 15)
 def test_parts_are_never_too_long_or_empty_and_lose_no_word(text, longest):
     found = split(text, longest)
 
