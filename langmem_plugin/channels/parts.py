@@ -15,7 +15,7 @@ def split(text: str, longest: int, measure: Callable[[str], int] = len) -> list[
     """Return the parts, none of them empty or longer than `longest` by `measure`."""
     found, current = [], ""
     for atom in _atoms(text):
-        if measure((current + atom).strip()) <= longest:
+        if measure((current + atom).rstrip()) <= longest:
             current += atom
             continue
         found.append(current)
