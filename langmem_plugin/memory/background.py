@@ -139,19 +139,17 @@ class BackgroundThread:
         self._worker.wait(_CLOSING_SECONDS)
 
     def _work(self) -> float:
-        failed: dict[str, Callable[[], object]] = {}
-        while self._asked and not self.closing.is_set():
-            name = next(iter(tuple(self._asked)))  # a copy: others ask meanwhile
+        for name in tuple(self._asked):  # what others ask for meanwhile wakes the thread again
+            if self.closing.is_set():
+                break
             work = self._asked.pop(name)
             try:
                 work()
             except (StoreUnavailable, EmbeddingUnavailable):
                 if not self.closing.is_set():
                     log.warning("background.failed", exc_info=True)
-                failed[name] = work
-        for name, work in failed.items():
-            self._asked.setdefault(name, work)
-        return _AGAIN_SECONDS if failed else math.inf
+                self._asked.setdefault(name, work)
+        return _AGAIN_SECONDS if self._asked else math.inf
 
     def _asked_of_parent(self) -> None:
         """Leave what waits to the parent, in a forked child."""
