@@ -247,7 +247,7 @@ memory_index = Table(  # the change that an owner's collection of vectors has fo
     Column("owner", Owner, primary_key=True),
     Column("model", Name, nullable=False),
     Column("name", Name, nullable=False),
-    Column("change", _Number, nullable=False),  # -1: it has to be made anew
+    Column("change", _Number, nullable=False),  # negative: it has to be made anew
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )

@@ -106,10 +106,6 @@ def _bound_to(place: Place) -> bytes:
     return b"".join(len(part).to_bytes(4) + part for part in (each.encode() for each in parts))
 
 
-if TYPE_CHECKING:
-    from langmem_plugin.database.encryption.key_store import KeyStore
-
-
 class KeyStatus(NamedTuple):
     """`wrapped` counts people's keys by the name of the master key that wraps them."""
 
