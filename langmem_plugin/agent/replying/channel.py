@@ -273,12 +273,11 @@ class Channel:
     def _awaited(self, task: _Task, thread: str, claim_id: str) -> Steps[Answer | None]:
         """Return the answer that another delivery is giving, once it has been sent; None if nothing comes of it."""
         polls = _COMMAND_POLLS if self.claims.is_recent(thread, claim_id, _SENT_WITHIN) else 0
-        for left in range(polls, -1, -1):
-            answer = self.claims.answer_to(thread, claim_id)
-            if not left or (answer is not None and (answer.sent or task.message.send is None)):
-                return answer
+        answer = self.claims.answer_to(thread, claim_id)
+        while polls and (answer is None or not (answer.sent or task.message.send is None)):
             yield pause(_POLL_SECONDS)
-        raise AssertionError  # the last look returned
+            answer, polls = self.claims.answer_to(thread, claim_id), polls - 1
+        return answer
 
     def _only_recorded(self, task: _Task) -> Reply:
         """Keep an old message that a channel synchronises, once, and do not answer it."""
