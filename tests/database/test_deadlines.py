@@ -179,31 +179,28 @@ def test_work_that_keeps_the_server_busy_has_the_time_it_asks_for(on_postgresql)
 
 
 @pytest.mark.spec("C-28", "A-5")
-def test_connections_that_were_killed_between_two_steps_are_replaced(postgresql_server, on_postgresql, offline_model):
+def test_connections_that_were_killed_between_two_writes_of_a_turn_are_replaced(
+    postgresql_server, on_postgresql, offline_model
+):
     kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'deadlines' AND pid <> pg_backend_pid();"
     with PhoneMemory(on_postgresql, embeddings=offline_model) as memory:
 
-        def step(_state):
-            postgresql_server.psql(kill)
-            return {}
-
         def answer(_state):
+            postgresql_server.psql(kill)
             return {"messages": "heard"}
 
         graph = (
             StateGraph(MessagesState)
-            .add_node("one", step)
-            .add_node("two", step)
             .add_node("answer", answer)
-            .add_edge(START, "one")
-            .add_edge("one", "two")
-            .add_edge("two", "answer")
+            .add_edge(START, "answer")
             .compile(checkpointer=memory.saver)
         )
         with memory.turn(MOM) as config:
-            graph.invoke({"messages": "hello"}, config, durability="sync")  # nothing is written while it kills
+            for said in ("hello", "are you there"):
+                graph.invoke({"messages": said}, config, durability="exit")  # nothing is written while it kills
+                postgresql_server.psql(kill)
         kept = [each.content for each in memory.sessions.messages(config["configurable"]["langmem_session"])]
-    assert kept == ["hello", "heard"]
+    assert kept == ["hello", "heard", "are you there", "heard"]
 
 
 @pytest.mark.spec("C-28", "M-14")
