@@ -140,7 +140,7 @@ class StatedFact(BaseModel):
 
 
 class StatedFacts(BaseModel):
-    """What the person stated; an empty list where they stated nothing that lasts."""
+    """The facts that the person stated; an empty list where they stated nothing that lasts."""
 
     facts: list[StatedFact]
 

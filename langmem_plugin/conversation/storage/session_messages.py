@@ -91,12 +91,12 @@ class Reservation(NamedTuple):
     newest: tuple[str, bytes, StoredCheckpoint] | None = None
 
     def at(self, next_row: int) -> "Reservation":
-        """What is left of it once the session has this next row: numbers that only this process gives out."""
+        """Gives the part that is left once the session has this next row: numbers that only this process gives out."""
         return self if self.next_row == next_row else Reservation(next_row, self.free)
 
 
 class SessionMemory:
-    """What this process remembers of a session. A part or version is replaced whole: threads read it as it is."""
+    """A session as this process remembers it. A part or version is replaced whole: threads read it as it is."""
 
     def __init__(self) -> None:
         self.versions: dict[int, DecodedMessage] = {}

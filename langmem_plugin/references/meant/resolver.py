@@ -178,7 +178,7 @@ what was read stays the beginning of what is read next.
 """
 
 _Meant = dict[str, Sequence[ItemEntry]]
-"""What the last utterance was found to mean against a ledger: most often it is the next message that is heard."""
+"""The references of the utterance that was last asked about with a ledger: the next step of a turn asks the same."""
 
 _kept: LruCache[bytes, tuple[Ledger, _Meant]] = LruCache(_KEPT_BYTES)
 """The ledgers, by all that was said. Conversations can share them: all in them is their own, and results are copies."""

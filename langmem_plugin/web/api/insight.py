@@ -36,5 +36,5 @@ def read_analytics(
 
 @routes.get("/api/memory/recommendations", response_model=answer(recommendations=list[Recommendation]))
 def list_recommendations(call: Called) -> Any:
-    """What of the memories is worth a look: unused, said twice, out of date, or unsure."""
+    """List the memories that are worth a look: unused, said twice, out of date, or unsure."""
     return {"recommendations": call.memory.insight.recommendations(call.reads("recommendations"))}

@@ -240,7 +240,7 @@ def delete_memory(call: Called, memory_id: Id, revision: Revision) -> Any:
     ),
 )
 def memory_history(call: Called, memory_id: Id) -> Any:
-    """What a memory took the place of, and what took its place."""
+    """List the memories that this one took the place of, and those that took its place."""
     owner = call.reads(memory_id)
     return {"history": call.service.fact_history(owner, memory_id)}
 

@@ -80,7 +80,7 @@ class ChangedConsent(Body):
 
 @consent_routes.get(CONSENT, response_model=Answer[Permitted])
 def read_consent(call: Called) -> Any:
-    """What the person allows."""
+    """Read which uses of their words the person allows."""
     return call.memory.consent.of(call.reads("consent"))
 
 
@@ -123,7 +123,7 @@ def erase_person(call: Called, wanted: NewErasure) -> Any:
 
 @erasure_routes.get(ERASURE + "/{erasure_id}", response_model=answer(receipt=Receipt))
 def read_receipt(call: Called, erasure_id: Id) -> Any:
-    """What became of an erasure."""
+    """Read the receipt of an erasure: what was deleted, and what is still under way."""
     call.reads(erasure_id, also_of_strangers=True)
     return {"receipt": _theirs(call, erasure_id)}
 

@@ -29,7 +29,7 @@ _UNREADABLE = "the body cannot be read: send JSON in UTF-8, not nested deeply, w
 
 
 class WrongField(BaseModel):
-    """What is wrong with one part of the request; never what it held."""
+    """A fault of one part of the request; never the value that it held."""
 
     where: str = Field(description="such as body.fact or query.limit", examples=["body.fact"])
     message: str
