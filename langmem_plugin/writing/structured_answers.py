@@ -23,7 +23,10 @@ _TRIES = 3
 _LONGEST_REASON = 500  # letters
 _LONGEST_ANSWER = 100_000
 _THOUGHT_ENDS = re.compile(r"</think(?:ing)?+>")
-_MOST_STARTS = 200  # braces at which JSON may begin in an answer
+_MOST_STARTS = 200  # brackets at which JSON may begin in an answer
+_JSON = json.JSONDecoder(strict=False)  # models write line breaks into strings
+_BEGINS = re.compile(r"\{|\[(?=\s*\{)")
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*+(?:"|$))|,(?=\s*[\]}])', re.DOTALL)
 
 Read = TypeVar("Read")
 
@@ -99,8 +102,9 @@ class StructuredAnswers:
         if isinstance(found, dict) and "raw" in found:
             # Each part is read by itself, so that a wrong one does not spoil the others.
             raw = found["raw"]
-            calls = getattr(raw, "tool_calls", None)
-            return calls[0]["args"] if calls else _json_in(raw.text)
+            if raw.tool_calls:
+                return raw.tool_calls[0]["args"]
+            return _json_in(raw.invalid_tool_calls[0]["args"] or "" if raw.invalid_tool_calls else raw.text)
         return found.model_dump() if isinstance(found, BaseModel) else found
 
     def _by_text(self, messages: list[BaseMessage]) -> Any:
@@ -110,20 +114,23 @@ class StructuredAnswers:
 
 
 def _json_in(text: str) -> Any:
-    """Return the longest JSON object in a text, which may think aloud before it, and hold others."""
-    text = _THOUGHT_ENDS.split(text.strip()[:_LONGEST_ANSWER])[-1].strip()
-    with contextlib.suppress(ValueError, RecursionError):
-        return json.loads(text)
-    longest, found, at = 0, None, -1
+    """Return the longest JSON object or list in a text, which may think aloud before it, and hold others; a comma may
+    stand behind the last of its members.
+    """
+    text = _THOUGHT_ENDS.split(text[:_LONGEST_ANSWER])[-1]
+    begin = _BEGINS.search(text)
+    # Only from there: a quotation mark in the words before it would turn the strings inside out.
+    text = "" if begin is None else _LAST_COMMA.sub(lambda found: found[1] or "", text[begin.start() :])
+    longest, found, at = 0, None, 0
     for _ in range(_MOST_STARTS):
-        at = text.find("{", at + 1)
-        if at < 0:
+        start = _BEGINS.search(text, at)
+        if start is None:
             break
+        at = start.end()
         with contextlib.suppress(ValueError, RecursionError):
-            read, end = json.JSONDecoder().raw_decode(text, at)
-            if end - at > longest:
-                longest, found = end - at, read
-            at = end - 1
+            read, at = _JSON.raw_decode(text, start.start())
+            if at - start.start() > longest:
+                longest, found = at - start.start(), read
     if found is None:
         raise Unusable("it is no JSON object as it was asked for")
     return found

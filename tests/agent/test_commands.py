@@ -145,7 +145,7 @@ def test_a_number_of_the_list_is_forgotten_after_a_yes(memory):
     for fact in ("My car is red", "My bike is blue"):
         memory.command(ERIN, f"/remember {fact}")
     second = next(line for line in memory.command(ERIN, "/memories").splitlines() if line.startswith("2."))
-    fact = second.removeprefix("2. ").rsplit(" [", 1)[0]
+    fact = second.removeprefix("2. ").rsplit(" (", 1)[0]
 
     assert fact in memory.command(ERIN, "/forget 2")
     assert memory.command(ERIN, "yes") == f"🗑️ Forgotten: {fact}"

@@ -242,7 +242,7 @@ def test_a_number_means_the_list_that_was_shown_whatever_was_changed_since(memor
 
     assert "never use emojis" in told(memory, phone, "/instructions remove 2", "c1")
     assert told(memory, phone, "/instructions remove 2", "c2").startswith("There is no number 2")
-    assert first.removeprefix("1. ").rsplit(" [", 1)[0] in told(memory, phone, "/forget 1", "c3")
+    assert first.removeprefix("1. ").rsplit(" (", 1)[0] in told(memory, phone, "/forget 1", "c3")
     assert told(memory, phone, "/confirm 2", "c4") == "✅ Remembered: My cat is Tom"
     assert [each.text for each in memory.instructions.list_instructions(phone)] == ["call me Ace"]
 

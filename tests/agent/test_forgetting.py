@@ -80,7 +80,7 @@ def test_of_several_a_number_chooses_and_a_yes_does_not(memory):
     for fact in ("I drink black tea", "I drink green tea"):
         memory.command(ERIN, f"/remember {fact}")
     lines = memory.command(ERIN, "/forget tea").splitlines()
-    second = lines[2].removeprefix("2. ").split(" [")[0]
+    second = lines[2].removeprefix("2. ").split(" (")[0]
 
     assert memory.command(ERIN, "yes") == "Answer with a number from 1 to 2, or no."
     assert memory.command(ERIN, "3") == "Answer with a number from 1 to 2, or no."

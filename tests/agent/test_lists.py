@@ -33,11 +33,24 @@ def test_memories_come_ten_to_a_page_each_once_and_with_their_number(memory):
         assert memory.command(ERIN, f"/memories {wrong}").startswith("There is no such page")
 
 
+@pytest.mark.spec("U-2", "M-9")
+def test_each_line_tells_the_day_on_which_it_was_said_by_the_persons_own_clock(memory, clock):
+    memory.command(ERIN, "/timezone America/New_York")
+    late = datetime(2026, 2, 11, 2, tzinfo=UTC)
+    memory.service.remember(ERIN, "Dentist in two weeks", said_at=late)
+    memory.service.remember(ERIN, "Dentist for the dog next Friday")
+
+    for command in ("/memories", "/search dentist", "/forget dentist"):
+        listed = memory.command(ERIN, command)
+        assert "Dentist in two weeks (2026-02-10) [" in listed
+        assert f"Dentist for the dog next Friday ({clock():%Y-%m-%d}) [" in listed
+
+
 @pytest.mark.spec("U-2")
 def test_a_long_memory_is_one_short_line_of_the_list(memory):
     memory.command(ERIN, "/remember " + "a long story\nin many lines " * 40)
 
-    assert len(lines_of(memory.command(ERIN, "/memories"))[0]) < 220
+    assert len(lines_of(memory.command(ERIN, "/memories"))[0]) < 240
     assert len(memory.command(ERIN, "/memories").splitlines()) == 2
 
 

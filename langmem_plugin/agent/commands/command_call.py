@@ -56,13 +56,14 @@ def one_line(text: str) -> str:
     return f"{line[:_LONGEST]}…" if len(line) > _LONGEST else line
 
 
-def with_id(memory: Memory, text: str) -> str:
-    """Return the text with the id that /forget takes."""
-    return f"{one_line(text)} {short_id(memory)}"
+def with_id(memory: Memory, line: str) -> str:
+    """Return the line of a memory with the id that /forget takes."""
+    return f"{line} [{memory.id[:_SHORT_ID]}]"
 
 
-def short_id(memory: Memory) -> str:
-    return f"[{memory.id[:_SHORT_ID]}]"
+def with_day(memory: Memory, zone: ZoneInfo) -> str:
+    """Return the memory's text with the day on which it was told: "tomorrow" is the one after that."""
+    return f"{one_line(memory.text)} ({memory.told_at.astimezone(zone):%Y-%m-%d})"
 
 
 def keep_order(parts: AgentParts, owner: OwnerKey, order: Spoken, zone: ZoneInfo, said_in: str | None = None) -> Taken:

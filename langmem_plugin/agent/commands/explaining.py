@@ -34,7 +34,7 @@ def _lines(found: Why, call: CommandCall) -> list[str]:
         for each in found.instead_of
     ]
     waits = [replies.why_pending] if held.status == "pending" else []
-    return [with_id(held, held.text), origin, *before, *waits]
+    return [with_id(held, one_line(held.text)), origin, *before, *waits]
 
 
 def _date(instant: datetime, zone: ZoneInfo) -> str:

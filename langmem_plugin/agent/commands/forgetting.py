@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from langmem_plugin.agent.commands.command_call import CommandCall, one_line, with_id
+from langmem_plugin.agent.commands.command_call import CommandCall, one_line, with_day, with_id
 from langmem_plugin.agent.commands.memory_list import listed_as
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
@@ -159,7 +159,8 @@ def _ask(call: CommandCall, found: Sequence[_Same]) -> str:
     call.parts.questions.ask(call.owner, "forget", {"choices": choices})
     if len(found) == 1:
         return call.replies.forget_this.format(fact=one_line(found[0][0].text))
-    lines = [f"{number}. {with_id(same[0], same[0].text)}" for number, same in enumerate(shown, 1)]
+    zone = call.zone
+    lines = [f"{number}. {with_id(same[0], with_day(same[0], zone))}" for number, same in enumerate(shown, 1)]
     more = [call.replies.forget_more] if len(found) > _SHOWN else []
     return "\n".join([call.replies.forget_which, *lines, *more])
 

@@ -8,7 +8,7 @@ from langmem_plugin.agent.commands.command_call import (
     one_line,
     page_number,
     pages_of,
-    short_id,
+    with_day,
     with_id,
 )
 from langmem_plugin.agent.replying.languages import Replies
@@ -32,7 +32,7 @@ _SURE = 0.5
 
 def memories(call: CommandCall) -> str:
     """Return a page of what is remembered: kind by kind, the newest of each kind first."""
-    service, owner, replies = call.service, call.owner, call.replies
+    service, owner, replies, zone = call.service, call.owner, call.replies, call.zone
     many = {kind: service.count(owner, where=Filter(fact_types=[kind])) for kind in FACT_TYPES}
     total = sum(many.values())
     told = [replies.instructions_too] if service.instructions.list_instructions(owner) else []
@@ -48,7 +48,7 @@ def memories(call: CommandCall) -> str:
         if shown and len([each for each in many.values() if each]) > 1:
             lines.append(replies.kinds[kind])
         number = (page - 1) * PAGE + PAGE - room
-        lines += [f"{place}. {with_id(each, each.text)}" for place, each in enumerate(shown, number + 1)]
+        lines += [f"{place}. {with_id(each, with_day(each, zone))}" for place, each in enumerate(shown, number + 1)]
         numbered |= {place: each.id for place, each in enumerate(shown, number + 1)}
         skip, room = max(skip - many[kind], 0), room - len(shown)
         if not room:
@@ -128,5 +128,5 @@ def _corrected(by: str | None, replies: Replies) -> str:
 
 def _remembered(memory: Memory, owner: OwnerKey, zone: ZoneInfo) -> str:
     """Return the memory's line, with its id if the person may forget it: a shared memory is not theirs alone."""
-    told = f"- {one_line(memory.text)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
-    return f"{told} {short_id(memory)}" if memory.owner == owner else told
+    told = f"- {with_day(memory, zone)}"
+    return with_id(memory, told) if memory.owner == owner else told

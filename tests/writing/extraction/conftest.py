@@ -60,8 +60,8 @@ class Extracting(BaseChatModel):
     def _generate(self, messages, stop=None, run_manager=None, **_):
         self.asked.append(messages)
         answer = self.script("\n".join(each.text for each in messages[1:]))
-        if isinstance(answer, str):
-            said = AIMessage(answer)
+        if isinstance(answer, str | AIMessage):
+            said = AIMessage(answer) if isinstance(answer, str) else answer
         elif self.by_tool:
             said = AIMessage("", tool_calls=[{"name": "StatedFacts", "args": {"facts": answer}, "id": "1"}])
         else:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmem_plugin import PhoneMemory
@@ -250,6 +251,31 @@ def test_a_model_that_thinks_aloud_is_understood(extracting):
     [made] = read(extracting(thought, by_tool=False), "I like tea")
 
     assert made.text == "Likes tea"
+
+
+@pytest.mark.spec("W-3")
+@for_each(
+    "answer",
+    [
+        '{"facts": [{"fact": "Likes tea", "quote": "I like tea",},]}',
+        'Here:\n```json\n[\n{"fact": "Likes tea",\n"quote": "I like tea" ,\n} ,\n]\n```',
+        'A list [1, 2,] as in a 5" one, {"facts": [{"fact": "Likes\ntea", "quote": "I like tea"}], }',
+    ],
+)
+@for_each("by", ["text", "tool that cannot be read"])
+def test_small_slips_of_a_models_json_cost_no_fact(extracting, answer, by):
+    broken = AIMessage("", invalid_tool_calls=[invalid_tool_call(name="StatedFacts", args=answer)])
+    model = extracting(answer if by == "text" else broken, by_tool=by != "text")
+    [made] = read(model, "I like tea")
+
+    assert (made.text, len(model.asked)) == ("Likes tea", 1)
+
+
+@pytest.mark.spec("W-3")
+@pytest.mark.timeout(5)
+@for_each("answer", ['{"facts": [' + '\\"' * 40_000, "{," * 50_000, '"' * 50_001 + ",]", "[{" * 50_000])
+def test_an_answer_of_brackets_and_quotes_alone_is_given_up_at_once(extracting, answer):
+    assert read(extracting(answer, by_tool=False), "I like tea") == []
 
 
 @pytest.mark.spec("W-8")
