@@ -1,6 +1,7 @@
 """The assistant of the examples, the graph of the README's quickstart, and what their channels share."""
 
 import asyncio
+import logging
 import os
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -17,6 +18,7 @@ from langmem_plugin.channels import TryLater, payload_of
 from langmem_plugin.channels.webhook import GONE, Webhook
 
 ACKNOWLEDGED_AFTER = timedelta(seconds=float(os.environ.get("ACKNOWLEDGED_AFTER", "8")))
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at INFO it logs every address, and Telegram's hold the token
 
 
 def setting(name: str) -> str:

@@ -3,12 +3,14 @@
 import hmac
 import json
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from langmem_plugin.conversation.own_words import Quoted
+from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.models import storable
 
 log = logging.getLogger(__name__)
@@ -84,13 +86,19 @@ def card(name: str, phones: Sequence[Any]) -> str:
 
 REFUSED = 400  # the lowest status code of an error
 _NEVER = frozenset((REFUSED, 403, 404))
+_PHONE = re.compile(r"\+?\d[\d ().-]{5,}\d")
 
 
 def note_refusal(provider: str, status: int, code: Any, why: Any, *, passes: object) -> None:
     """Log that a provider will never take a text. Raises TryLater where it may: for outages, and where it `passes`."""
     if passes or status not in _NEVER:
         raise TryLater(f"{provider} refused with status {status}, code {code}")
-    log.error("%s: a reply was refused with status %s, code %s: %s", provider, status, code, why)
+    log.error("%s: a reply was refused with status %s, code %s: %s", provider, status, code, without_phones(why))
+
+
+def without_phones(told: Any) -> str:
+    """Return a provider's words about an error with its numbers masked: they name whom it could not reach."""
+    return _PHONE.sub(lambda found: masked(found[0]), text_in(told))
 
 
 def is_same(given: str, expected: str) -> bool:

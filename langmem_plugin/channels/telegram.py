@@ -20,7 +20,9 @@ from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
 
 _LONGEST = 4096
-_NOT_TEXT = re.compile("animation|audio|dice|document|paid_media|poll|sticker|story|video|video_note|voice")
+_NOT_TEXT = re.compile(
+    "animation|audio|checklist|dice|document|game|giveaway|invoice|paid_media|poll|sticker|story|video|video_note|voice"
+)
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _FOR_BOT = re.compile(r"(?:\s|U){0,20}+[/\uff0f]((?:\w|U)++)@((?:\w|U)++)".replace("U", _UNSEEN.pattern))
 _ANOTHERS = frozenset(("forward_origin", "forward_from", "forward_date", "via_bot"))

@@ -261,9 +261,12 @@ def _written_at(message: Incoming) -> datetime:
 
 
 def _turns(messages: Sequence[Incoming]) -> list[Incoming]:
-    """Join messages that one person wrote in one go; a message that must be answered by itself stays apart."""
+    """Join messages that one person wrote in one go; a message that must be answered by itself stays apart, and one
+    that stands in the webhook twice is taken once.
+    """
     found: list[Incoming] = []
-    for message in messages:
+    known = {(*each.ids, each.edited, each.moved_from): each for each in reversed(messages)}
+    for message in (each for each in messages if known[*each.ids, each.edited, each.moved_from] is each):
         if found and _goes_on(found[-1], message):
             before = found[-1]
             text = "\n".join(filter(None, (before.text, message.text)))

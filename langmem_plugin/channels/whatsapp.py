@@ -18,9 +18,11 @@ from langmem_plugin.channels.incoming import (
     note_refusal,
     place,
     text_in,
+    without_phones,
 )
 from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
+from langmem_plugin.identifiers import masked
 
 _LET_BE = re.compile(
     "call|ephemeral|errors|group|pin|poll_update|protocol|request_welcome|revoke|system|un(known|supported)"
@@ -104,21 +106,22 @@ def _names(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _log_failure(status: Mapping[str, Any]) -> None:
     if status.get("status") == "failed":
         for error in [*mappings(status.get("errors"))] or [{}]:
-            log.error("whatsapp: message %s was not delivered, code %s: %s", status.get("id"), *_told_of(error))
+            to = masked(text_in(status.get("recipient_id")))  # the id of a message holds the phone too
+            log.error("whatsapp: a message to %s was not delivered, code %s: %s", to, *_told_of(error))
 
 
 def _told_of(error: Mapping[str, Any]) -> tuple[Any, str]:
     """Return an error's code, and what it says."""
     code = error.get("code")
     too_late = "more than 24 hours have passed since the person wrote: send a template"
-    return code, too_late if code == _WINDOW_CLOSED else text_in(error.get("title") or error.get("message"))
+    return code, too_late if code == _WINDOW_CLOSED else without_phones(error.get("title") or error.get("message"))
 
 
 def _message(message: Mapping[str, Any], number: str, names: Mapping[str, str]) -> Incoming | None:
     phone, user, message_id = (text_in(message.get(name)).strip() for name in ("from", "from_user_id", "id"))
     sender = f"+{phone.removeprefix('+')}" if phone else user
     if not sender or not message_id:
-        log.warning("whatsapp: a message without a sender or an id is skipped: %s", message_id or message.get("type"))
+        log.warning("whatsapp: a message without a sender or an id is skipped: %s", message.get("type"))
         return None
     to: dict[str, Any] = {"number": number, **({"to": phone} if phone else {"recipient": user})}
     one = Incoming(who=sender, to=to, message_id=message_id, sent_at=instant(message.get("timestamp")))
@@ -127,20 +130,24 @@ def _message(message: Mapping[str, Any], number: str, names: Mapping[str, str]) 
         to = {"number": number, "recipient_type": "group", "to": group}
         name = names.get(phone) or names.get(user)
         one = replace(one, who=f"{key}@g.us", to=to, sender=sender, sender_name=name)
-    context = mapping(message.get("context"))
-    forwarded = bool(context.get("forwarded") or context.get("frequently_forwarded"))
-    one = replace(one, forwarded=forwarded, quoted=_quoted(text_in(context.get("id"))))
+    one = _in_context(one, message)
     match message:
         case {"system": Mapping() as system}:
             return _moved(one, phone, system)
         case {"edit": {"original_message_id": str(original), "message": Mapping() as edited}}:
-            return _said(replace(one, message_id=original, edited=True), edited)
+            return _said(replace(_in_context(one, edited), message_id=original, edited=True), edited)
         case {"reaction": {"message_id": str(of), "emoji": str(emoji)}} if emoji:
             return replace(one, text=emoji, quoted=_quoted(of), reaction=True)
         case {"reaction": _} | {"edit": _}:  # a reaction that was taken back has no emoji
             return None
     is_let_be = message.get("errors") or _LET_BE.fullmatch(text_in(message.get("type")))
     return None if is_let_be else _said(one, message)
+
+
+def _in_context(one: Incoming, message: Mapping[str, Any]) -> Incoming:
+    context = mapping(message.get("context"))
+    forwarded = bool(context.get("forwarded") or context.get("frequently_forwarded"))
+    return replace(one, forwarded=forwarded, quoted=_quoted(text_in(context.get("id"))))
 
 
 def _quoted(message_id: str) -> Quoted | None:

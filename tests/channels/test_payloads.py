@@ -1,6 +1,7 @@
 """Each kind of update that the providers document, delivered twice, on each engine: what the person gets."""
 
 import asyncio
+import base64
 import itertools
 from pathlib import Path
 
@@ -189,3 +190,35 @@ def test_a_command_of_any_shape_is_for_the_bot_that_it_names(text, gets):
     about = {"message_id": 1, "date": 1_772_614_800, "chat": {"id": -5, "type": "group"}, "from": {"id": 5}}
     read = telegram.incoming({"update_id": 1, "message": {**about, "text": text}}, "family_bot")
     assert [each.text for each in read] == gets
+
+
+@pytest.mark.spec("P-9")
+@for_each(
+    ("provider", "body"),
+    [
+        (whatsapp, {"error": {"code": 131030, "message": "(#131030) Recipient 972501234567 not in allowed list"}}),
+        (twilio, {"code": 21211, "message": "The 'To' number +972 50-123-4567 is not a valid phone number."}),
+        (telegram, {"ok": False, "error_code": 400, "description": "Bad Request: chat 972501234567 not found"}),
+    ],
+)
+def test_what_is_logged_of_a_refusal_names_no_phone(provider, body, caplog):
+    assert provider.sent(400, body) is None
+    assert not any(each in caplog.text for each in ("972501234567", "50-123-4567"))
+    assert "67" in caplog.text
+    assert "refused with status 400" in caplog.text
+
+
+@pytest.mark.spec("P-9")
+def test_what_is_logged_of_a_message_that_was_not_delivered_names_no_phone(caplog):
+    message_id = f"wamid.{base64.b64encode(b'972501234567').decode()}"
+    error = {"code": 131026, "title": "Message undeliverable to +972501234567"}
+    status = {"id": message_id, "status": "failed", "recipient_id": "972501234567", "errors": [error]}
+    nobody = {"id": message_id, "type": "text", "text": {"body": "who am I?"}}
+    value = {"metadata": {"phone_number_id": "9"}, "statuses": [status], "messages": [nobody]}
+
+    assert whatsapp.incoming({"entry": [{"changes": [{"field": "messages", "value": value}]}]}) == []
+
+    assert "972501234567" not in caplog.text
+    assert message_id not in caplog.text
+    assert "131026" in caplog.text
+    assert "without a sender" in caplog.text
