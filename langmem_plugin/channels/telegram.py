@@ -20,9 +20,7 @@ from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
 
 _LONGEST = 4096
-_NOT_TEXT = re.compile(
-    "animation|audio|checklist|dice|document|game|giveaway|invoice|paid_media|poll|sticker|story|video|video_note|voice"
-)
+_NOT_TEXT = re.compile("animation|audio|checklist|dice|document|game|paid_media|poll|sticker|story|video(_note)?|voice")
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _FOR_BOT = re.compile(r"(?:\s|U){0,20}+[/\uff0f]((?:\w|U)++)@((?:\w|U)++)".replace("U", _UNSEEN.pattern))
 _ANOTHERS = frozenset(("forward_origin", "forward_from", "forward_date", "via_bot"))
@@ -93,11 +91,12 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
         text, unopened = shown, None
     if not (text or pictures or (unopened and chat > 0)):  # a sticker in a group is for its other members
         return None
-    topic = _topic(message)
+    # In groups without topics a thread of answers has such an id too.
+    topic = message.get("message_thread_id") if message.get("is_topic_message") else None
     answered = mapping(message.get("reply_to_message"))
     return Incoming(
         who=f"telegram:{chat}",
-        to={"chat_id": chat, **({"message_thread_id": int(topic)} if topic else {})},
+        to={"chat_id": chat, **({"message_thread_id": topic} if isinstance(topic, int) else {})},
         text=text,
         message_id=str(message_id),
         sent_at=instant(message.get("edit_date") if edited else message.get("date")),
@@ -118,12 +117,6 @@ def _quoted(answered: Mapping[str, Any], quote: Mapping[str, Any]) -> Quoted | N
     if "forum_topic_created" in answered or not (text or message_id):
         return None
     return Quoted(str(message_id) if message_id else None, text or None)
-
-
-def _topic(message: Mapping[str, Any]) -> str | None:
-    """Return the forum topic; in other groups a thread of answers has such an id too, and is no topic."""
-    topic = message.get("message_thread_id")
-    return str(topic) if message.get("is_topic_message") and isinstance(topic, int) else None
 
 
 def _sender(sender: Any, chat: int) -> dict[str, Any]:

@@ -28,6 +28,7 @@ _ONE_GO = timedelta(minutes=2)  # longest time between messages of a webhook tha
 _ALBUM_SECONDS = 0.5  # Telegram delivers the next picture of an album when this one is acknowledged
 _PAUSES = (2, 10, 60, 300)  # seconds between tries, once the webhook is acknowledged
 _LOOK_SECONDS = 20.0
+_LATEST = datetime.max.replace(tzinfo=UTC)
 _DELIVERED = Delivery.__annotations__.keys() & Incoming.__dataclass_fields__.keys()
 
 
@@ -95,7 +96,7 @@ class Webhook:
         Raises TryLater, or another error, if one of the messages is to be delivered again; the others are answered.
         """
         of_person: dict[str, list[Incoming]] = {}
-        for message in sorted(messages, key=_written_at):
+        for message in sorted(messages, key=lambda each: each.sent_at or _LATEST):
             of_person.setdefault(message.who, []).append(message)
         acknowledged = asyncio.Event()
         left = [_turns(each) for each in of_person.values()]
@@ -256,17 +257,13 @@ class Webhook:
         return normalised(before, region) != normalised(now, region) and self.memory.people.moved(before, now)
 
 
-def _written_at(message: Incoming) -> datetime:
-    return message.sent_at or datetime.max.replace(tzinfo=UTC)
-
-
 def _turns(messages: Sequence[Incoming]) -> list[Incoming]:
     """Join messages that one person wrote in one go; a message that must be answered by itself stays apart, and one
     that stands in the webhook twice is taken once.
     """
     found: list[Incoming] = []
-    known = {(*each.ids, each.edited, each.moved_from): each for each in reversed(messages)}
-    for message in (each for each in messages if known[*each.ids, each.edited, each.moved_from] is each):
+    each_once = {(*each.ids, each.edited, each.moved_from): each for each in messages}
+    for message in each_once.values():
         if found and _goes_on(found[-1], message):
             before = found[-1]
             text = "\n".join(filter(None, (before.text, message.text)))

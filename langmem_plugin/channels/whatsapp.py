@@ -22,12 +22,10 @@ from langmem_plugin.channels.incoming import (
 )
 from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
-from langmem_plugin.identifiers import masked
 
 _LET_BE = re.compile(
     "call|ephemeral|errors|group|pin|poll_update|protocol|request_welcome|revoke|system|un(known|supported)"
 )
-_CAPTIONED = ("document", "video")
 _PASSES = re.compile("[124]|190|368|80007|130429|1310(00|16|31|42|48|56|57)|1330(04|16)")
 """Error codes of limits, of outages and of what an operator puts right, which come with status 400 too."""
 _WINDOW_CLOSED = 131047
@@ -106,7 +104,7 @@ def _names(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _log_failure(status: Mapping[str, Any]) -> None:
     if status.get("status") == "failed":
         for error in [*mappings(status.get("errors"))] or [{}]:
-            to = masked(text_in(status.get("recipient_id")))  # the id of a message holds the phone too
+            to = without_phones(status.get("recipient_id"))  # the id of the message holds the phone too
             log.error("whatsapp: a message to %s was not delivered, code %s: %s", to, *_told_of(error))
 
 
@@ -186,7 +184,7 @@ def _said(one: Incoming, message: Mapping[str, Any]) -> Incoming:
         case {"order": Mapping() as order}:
             text = "\n".join([text_in(order.get("text")), *map(_ordered, mappings(order.get("product_items")))]).strip()
         case _:
-            file = mapping(next((message[kind] for kind in _CAPTIONED if kind in message), None))
+            file = mapping(message.get("document") or message.get("video"))
             kind = text_in(message.get("type")) or "message"
             return replace(one, text=text_in(file.get("caption")), unopened=kind)
     return replace(one, text=text, pictures=pictures)
