@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import os
 import random
-import socket
 import statistics
 import subprocess
 import sys
@@ -26,6 +25,7 @@ import httpx
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from benchmarks.faults.pooler import free_port
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.people import request_rates
 from langmem_plugin.people.access_tokens import AccessTokens
@@ -92,9 +92,7 @@ def filled(url, people):
 
 @contextlib.contextmanager
 def serving(url):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "benchmarks.web", "--serve", url, "--port", str(port)]
     with subprocess.Popen(command) as server:
         try:

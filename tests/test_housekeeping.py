@@ -26,9 +26,9 @@ from langmem_plugin.database.conversation_tables import incoming, question, sess
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.upkeep_tables import upkeep
-from tests.agent.test_exactly_once import until
 from tests.chat_graph import chat_graph
 from tests.log_events import events
+from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 
@@ -332,11 +332,7 @@ def test_what_is_silent_ends_without_anybody_asking(by_itself):
     by_itself.sessions.add_message(ERIN, "user", "hello")
     with by_itself.database.write() as connection:
         connection.execute(update(session).values(last_active=datetime.now(UTC) - timedelta(hours=1)))
-    for _ in range(1_200):
-        if by_itself.sessions.sessions(ERIN)[0].ended_at is not None:
-            return
-        threading.Event().wait(0.05)
-    pytest.fail("it is still current")
+    until(lambda: by_itself.sessions.sessions(ERIN)[0].ended_at is not None)
 
 
 @pytest.mark.spec("C-22")

@@ -1,6 +1,7 @@
 """PgBouncer in front of the server, with fewer connections than people who text; each transaction gets any of them."""
 
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -57,8 +58,11 @@ def program() -> str | None:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    """Below those that a system gives out by itself: nobody takes it before it is listened at."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @contextmanager
@@ -90,7 +94,7 @@ def pooled(url: str, size: int = _SIZE) -> Iterator[str]:
 
 
 def _wait_for(port: int, runs: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while time.monotonic() < until and runs.poll() is None:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return

@@ -8,8 +8,9 @@ import pytest
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replying import channel
 from langmem_plugin.agent.replying.steps import Step
-from tests.agent.test_exactly_once import Echo, _rows, history, until
+from tests.agent.test_exactly_once import Echo, _rows, history
 from tests.cases import for_each
+from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 

@@ -15,6 +15,7 @@ from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.errors import StoreUnavailable
 from tests.cases import for_each
 from tests.log_events import events
+from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 
@@ -80,7 +81,7 @@ def test_a_message_cut_short_is_answered_in_its_place_though_it_waits_again_behi
     for text in ("first", "second", "first"):
         threads.append(threading.Thread(target=deliver, args=[text]))
         threads[-1].start()
-        _until(lambda: _in_line(memory) == len(threads))
+        until(lambda: _in_line(memory) == len(threads))
         assert running.wait(60)
     ends.set()
     for thread in threads:
@@ -92,13 +93,6 @@ def test_a_message_cut_short_is_answered_in_its_place_though_it_waits_again_behi
 def _in_line(memory):
     with memory.database.read() as connection:
         return connection.execute(select(func.count()).select_from(turn)).scalar()
-
-
-def _until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.005)
 
 
 @pytest.mark.spec("C-21", "C-5")

@@ -16,6 +16,7 @@ from tests.chat_graph import chat_graph
 from tests.log_events import events
 from tests.stated import stated
 from tests.unreliable import WAYS, Unreliable
+from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 
@@ -173,10 +174,7 @@ def test_after_a_change_of_the_embedding_model_words_find_and_all_is_embedded_an
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
         assert "embedding.model_changed" in events(caplog)
         assert [each.memory.text for each in memory.service.recall(ERIN, "what does TestCorp owe me?")]
-        for _ in range(500):
-            if not memory.service.reembedding.waiting():
-                break
-            time.sleep(0.02)
+        until(lambda: not memory.service.reembedding.waiting())
         assert [each.signals["semantic"] > 0.5 for each in memory.service.recall(ERIN, "who is in debt to me?")] == [
             True
         ]
@@ -282,7 +280,6 @@ def unreliable(offline_model):
 @pytest.fixture
 def opened(database_url, clock, unreliable):
     with PhoneMemory(database_url, embeddings=unreliable, now=clock) as memory:
-        memory.service.embedder._timeout = timedelta(seconds=0.3)
         memory.service.embedder._sleep = lambda _: None  # nobody waits between the tries
         memory.command(ERIN, "/remember TestCorp owes me ₪5000")
         yield memory
@@ -312,6 +309,7 @@ def test_an_embedding_model_that_hangs_keeps_nobody_waiting_for_ever_and_the_mem
     opened, unreliable, scripted
 ):
     graph = _reminded(opened, scripted())
+    opened.service.embedder._timeout = timedelta(seconds=0.3)
     unreliable.hold()
     began = time.monotonic()
 
@@ -325,7 +323,6 @@ def test_an_embedding_model_that_hangs_keeps_nobody_waiting_for_ever_and_the_mem
 
 @pytest.mark.spec("M-18")
 def test_a_damaged_memory_is_in_no_prompt_and_no_list_and_every_message_is_answered(opened, scripted):
-    opened.service.embedder._timeout = timedelta(minutes=1)  # on a slow machine it is to answer
     opened.command(ERIN, "/remember TestCorp pays on Mondays")
     kept = opened.instructions.add(ERIN, "Answer in French")
     opened.instructions.add(ERIN, "Take 5 mg")

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from sqlalchemy import delete, select, update
 
-from langmem_plugin import ConfigurationError, InvalidInput, PhoneMemory, Settings
+from langmem_plugin import ConfigurationError, ConversationSaver, InvalidInput, PhoneMemory, Settings
 from langmem_plugin.agent.replying import channel
 from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.agent.replying.steps import Step
@@ -18,6 +18,7 @@ from langmem_plugin.database.conversation_tables import incoming, turn
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.database.conftest import Child
+from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 
@@ -69,12 +70,10 @@ def take_places_away(memory):
         connection.execute(delete(turn))
 
 
-def until(holds):
-    for _ in range(6_000):
-        if holds():
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError("it never came to hold")
+def until_stored(memory, phone, text):
+    """Until the text is on disk, wherever the conversation holds it; `memory` itself may know of more."""
+    reader = ConversationSaver(memory.database)
+    until(lambda: text in str(reader.get_tuple({"configurable": {"thread_id": phone}})))
 
 
 def die(_text=None):
@@ -96,8 +95,10 @@ def test_a_message_delivered_twice_is_answered_once(memory, other):
 
 @pytest.mark.spec("C-21")
 def test_a_message_delivered_to_two_workers_in_the_same_moment_is_answered_once(memory, other):
-    begun = threading.Event()
-    echo, elsewhere = Echo(memory, lambda _: begun.wait(0.3)), Echo(other, lambda _: begun.wait(0.3))
+    def all_have_come(_text):
+        until(lambda: _in_line(memory) == 4)
+
+    echo, elsewhere = Echo(memory, all_have_come), Echo(other, all_have_come)
 
     with ThreadPoolExecutor(4) as pool:
         asked = [
@@ -193,7 +194,7 @@ def test_after_a_crash_a_tool_that_was_done_is_not_done_again(memory, tmp_path):
             if last.type == "human":
                 return {"messages": AIMessage("", tool_calls=[{"name": "order", "args": {"what": "soup"}, "id": "1"}])}
             if dies:
-                threading.Event().wait(0.3)  # until the tool's result is on disk
+                until_stored(memory, ERIN, "ordered")
                 die()
             return {"messages": AIMessage("It is ordered.")}
 
@@ -353,7 +354,8 @@ def test_a_burst_that_was_cut_short_is_answered_once_and_swallows_nothing_that_c
     def burst():
         with PhoneMemory(database_url, settings=settings, embeddings=offline_model) as dying:
             channel.pause = lambda _: Step(lambda: until(lambda: len(_rows(dying)) == 2), None)  # both belong to it
-            graph = Echo(dying, die).graph
+            # Cut short before its messages are on disk, it would be no burst any more.
+            graph = Echo(dying, lambda _: (until_stored(dying, ERIN, "two"), die())).graph
             with ThreadPoolExecutor(2) as pool:
                 pool.submit(dying.reply, graph, ERIN, "one", message_id="m1")
                 until(lambda: len(_rows(dying)) == 1)

@@ -3,7 +3,6 @@
 import asyncio
 import contextvars
 import threading
-import time
 from typing import Any, TypedDict
 
 import pytest
@@ -192,7 +191,7 @@ def test_a_cancelled_reply_gives_its_turn_back(memory, when):
             if when == "while it waits":
                 first.cancel()
                 await asyncio.gather(first, return_exceptions=True)
-            assert await asyncio.wait_for(memory.areply(graph, ERIN, "quick"), 20) == "done"
+            assert await asyncio.wait_for(memory.areply(graph, ERIN, "quick"), 60) == "done"
 
     asyncio.run(conversation())
 
@@ -289,14 +288,12 @@ def test_a_reply_takes_no_longer_for_a_loop_that_is_busy_elsewhere(memory):
         async with memory.turn(ERIN):
             waiting = [asyncio.create_task(memory.areply(Echo(memory).graph, ERIN, str(n))) for n in range(40)]
             await asyncio.sleep(0.2)
-            other = await asyncio.wait_for(memory.areply(Echo(memory).graph, "+972501234568", "hello"), 20)
+            other = await asyncio.wait_for(memory.areply(Echo(memory).graph, "+972501234568", "hello"), 60)
         return other, await asyncio.gather(*waiting)
 
-    begun = time.monotonic()
     other, rest = asyncio.run(conversation())
     assert other == "heard hello"
     assert sorted(rest) == sorted(f"heard {n}" for n in range(40))
-    assert begun
 
 
 @pytest.mark.spec("C-21")

@@ -23,6 +23,7 @@ from langmem_plugin.database.memory_tables import history_message, history_vecto
 from langmem_plugin.memory.find.past_messages import PastMessage
 from tests.cases import for_each
 from tests.log_events import events
+from tests.waiting import until
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
 
@@ -56,14 +57,6 @@ def _stored(memory):
         return connection.execute(select(history_message.c.owner, history_message.c.text)).all()
 
 
-def _eventually(happens):
-    for _ in range(1_200):
-        if result := happens():
-            return result
-        time.sleep(0.05)
-    return happens()
-
-
 @pytest.mark.spec("M-7")
 def test_a_session_that_fell_silent_is_found_by_itself_when_the_person_comes_back(memory, graph_of, scripted, clock):
     graph = graph_of(scripted(lambda _: AIMessage("The plumber is called Avi.")))
@@ -71,7 +64,7 @@ def test_a_session_that_fell_silent_is_found_by_itself_when_the_person_comes_bac
     clock.forward(minutes=30)
     memory.reply(graph, ERIN, "hello")
 
-    assert _eventually(lambda: _found(memory, ERIN, "what did I say about the boiler?"))[0] == "The boiler leaks again"
+    assert until(lambda: _found(memory, ERIN, "what did I say about the boiler?"))[0] == "The boiler leaks again"
     assert _found(memory, ERIN, "who is the plumber?")[0] == "The plumber is called Avi."
     assert _found(memory, JASON, "boiler") == []
 
@@ -82,7 +75,7 @@ def test_after_a_reset_what_was_said_is_found_by_itself(memory, graph_of, script
     memory.reply(graph, ERIN, "The boiler leaks again")
     memory.reply(graph, ERIN, "/reset")
 
-    assert _eventually(lambda: "The boiler leaks again" in _found(memory, ERIN, "boiler"))
+    assert until(lambda: "The boiler leaks again" in _found(memory, ERIN, "boiler"))
 
 
 @pytest.mark.spec("M-7")
@@ -224,7 +217,7 @@ def test_what_a_killed_process_left_is_taken_by_the_next_one(database_url, clock
     assert ended.returncode == -signal.SIGKILL
 
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
-        assert _eventually(lambda: _found(memory, ERIN, "boiler")) == ["The boiler leaks again"]
+        assert until(lambda: _found(memory, ERIN, "boiler")) == ["The boiler leaks again"]
 
 
 @pytest.mark.spec("C-5", "A-5")
@@ -258,10 +251,10 @@ def test_when_embedding_fails_it_is_made_up_for_later(database_url, clock, break
         _talk(memory, ERIN, "The boiler leaks again")
         clock.forward(hours=1)
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
-        assert _eventually(lambda: "embedding.retry" in events(caplog))
+        assert until(lambda: "embedding.retry" in events(caplog))
     breaking.failing = False
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
-        assert _eventually(lambda: _found(memory, ERIN, "boiler"))
+        assert until(lambda: _found(memory, ERIN, "boiler"))
 
 
 class _Slow(DeterministicFakeEmbedding):
@@ -277,6 +270,7 @@ class _Slow(DeterministicFakeEmbedding):
 
 @pytest.mark.spec("M-7", "C-15")
 def test_closing_while_sessions_are_taken_is_no_failure_and_logs_none(database_url, clock, caplog):
+    _Slow.asked.clear()
     memory = PhoneMemory(database_url, embeddings=_Slow(size=8), now=clock)
     _talk(memory, ERIN, "The boiler leaks again")
     clock.forward(hours=1)
@@ -288,7 +282,7 @@ def test_closing_while_sessions_are_taken_is_no_failure_and_logs_none(database_u
 
     assert [record.getMessage() for record in caplog.records if record.exc_info] == []
     with PhoneMemory(database_url, embeddings=_Slow(size=8), now=clock) as memory:
-        assert _eventually(lambda: _found(memory, ERIN, "boiler"))
+        assert until(lambda: _found(memory, ERIN, "boiler"))
 
 
 @pytest.mark.spec("M-7")

@@ -19,8 +19,9 @@ from langmem_plugin.agent.replying.questions import NotUnderstood, asked_by
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.references.said.utterance import Verdict, agrees
-from tests.agent.test_exactly_once import die, killed, until
+from tests.agent.test_exactly_once import die, killed
 from tests.cases import for_each
+from tests.waiting import until
 
 ERIN = "+972501234567"
 

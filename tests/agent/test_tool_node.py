@@ -16,7 +16,8 @@ from langgraph.prebuilt import InjectedState, ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 
 from langmem_plugin import MemoryState
-from tests.agent.test_exactly_once import die, killed, until
+from tests.agent.test_exactly_once import die, killed
+from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -11,14 +10,17 @@ from langchain_core.messages import AIMessage
 from sqlalchemy import select
 
 from langmem_plugin import PhoneMemory
+from langmem_plugin.agent.replying import channel
+from langmem_plugin.agent.replying.steps import Step
 from langmem_plugin.channels import Incoming, TryLater
 from langmem_plugin.channels.webhook import Webhook
 from langmem_plugin.conversation.own_words import Quoted
-from langmem_plugin.database.conversation_tables import acknowledged
+from langmem_plugin.database.conversation_tables import acknowledged, incoming
 from tests.cases import for_each
 from tests.channels.conftest import Kept
 from tests.chat_graph import chat_graph
 from tests.database.conftest import Child
+from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 
@@ -115,14 +117,22 @@ def test_in_a_group_who_was_asked_by_a_command_answers(deliver, memory):
 
 
 @pytest.mark.spec("C-21")
-def test_an_album_is_one_message(webhook, deliver):
+def test_an_album_is_one_message(webhook, deliver, memory, monkeypatch):
+    def have_come(many):
+        with memory.database.read() as connection:
+            return len(connection.execute(select(incoming)).all()) == many
+
+    def until_all_have_come(_):
+        return asyncio.to_thread(until, lambda: have_come(3))
+
+    monkeypatch.setattr(channel, "pause", lambda _: Step(None, until_all_have_come))  # the time for the rest of it
     parts = [{"message_id": f"a{n}", "album": "a", "pictures": [f"{n}"]} for n in range(3)]
     parts[0]["text"] = "which one?"
 
     with ThreadPoolExecutor(3) as pool:  # as they come: each when the one before is acknowledged
-        for part in parts:
+        for many, part in enumerate(parts, 1):
             pool.submit(deliver, part)
-            time.sleep(0.3)
+            until(lambda many=many: have_come(many))
     for part in parts:
         deliver(part)
 
@@ -131,12 +141,10 @@ def test_an_album_is_one_message(webhook, deliver):
 
 @pytest.mark.spec("C-21")
 def test_a_slow_model_does_not_keep_the_provider_waiting(memory, deliver):
-    took = []
+    answered = asyncio.Event()
 
     async def agent(_):
-        for _ in range(6_000):  # it takes until the provider has its answer
-            if not took:
-                await asyncio.sleep(0.01)
+        await answered.wait()
         return {"messages": AIMessage("done")}
 
     slow = Webhook(
@@ -149,7 +157,7 @@ def test_a_slow_model_does_not_keep_the_provider_waiting(memory, deliver):
     async def run():
         await slow.receive([Incoming(who=ERIN, message_id="s", text="think")])
         assert slow.provider.texts() == []
-        took.append(True)
+        answered.set()
         await slow.close()
 
     asyncio.run(run())
@@ -162,8 +170,10 @@ def test_a_slow_model_does_not_keep_the_provider_waiting(memory, deliver):
 def test_what_is_not_taken_after_the_webhook_was_acknowledged_is_tried_again_here(memory, monkeypatch):
     monkeypatch.setattr("langmem_plugin.channels.webhook._PAUSES", (0.01, 0.01))
 
+    is_acknowledged = asyncio.Event()
+
     async def agent(_):
-        await asyncio.sleep(0.5)
+        await is_acknowledged.wait()
         return {"messages": AIMessage("done")}
 
     provider = Kept()
@@ -173,6 +183,7 @@ def test_what_is_not_taken_after_the_webhook_was_acknowledged_is_tried_again_her
 
     async def run():
         await slow.receive([Incoming(who=ERIN, message_id="s", text="think")])
+        is_acknowledged.set()
         await slow.close()
 
     asyncio.run(run())
@@ -191,9 +202,10 @@ def test_what_a_killed_process_had_acknowledged_is_answered_once_by_whoever_look
 
     def dies():
         own = PhoneMemory(database_url, embeddings=offline_model, now=clock)
+        received = asyncio.Event()
 
         async def agent(_):
-            await asyncio.sleep(1)
+            await received.wait()
             return os._exit(9) if dies_in == "graph" else {"messages": AIMessage("re: first ?")}
 
         provider = Kept()
@@ -208,6 +220,7 @@ def test_what_a_killed_process_had_acknowledged_is_answered_once_by_whoever_look
                 for at, text in enumerate(texts)
             ]
             await hook.receive(given)
+            received.set()
             await asyncio.sleep(60)
 
         asyncio.run(run())
@@ -243,9 +256,11 @@ def test_what_a_killed_process_had_acknowledged_is_answered_once_by_whoever_look
 
 @pytest.mark.spec("C-21")
 def test_what_goes_back_in_the_response_goes_back_again_and_what_is_late_is_sent(memory):
+    responded = asyncio.Event()
+
     async def agent(state):
         if "slowly" in state["messages"][-1].text:
-            await asyncio.sleep(0.6)
+            await responded.wait()
         return {"messages": AIMessage("done")}
 
     provider = Kept()
@@ -258,6 +273,7 @@ def test_what_goes_back_in_the_response_goes_back_again_and_what_is_late_is_sent
         told = [
             await hook.respond(each, within) for each, within in ((quick, patient), (quick, patient), (slow, hasty))
         ]
+        responded.set()
         await hook.close()
         return told
 

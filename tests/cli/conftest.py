@@ -17,7 +17,7 @@ from langmem_plugin.facts import statement_of
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 QUIET = Settings(sweep_every=None, search_past_sessions=False, extraction="off")
-_SECONDS = 60
+_SECONDS = 180
 
 
 @functools.cache

@@ -1,12 +1,10 @@
 """`langmem import` of databases and chats, as a command and as a process: what people have elsewhere, and what is said of it."""
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 
 import pytest
@@ -149,6 +147,23 @@ def _memories(database_url):
         return [tuple(row) for row in connection.execute(select(memory.c.owner, memory.c.text))]
 
 
+_KILLED_MIDWAY = """
+import itertools, os, signal
+from langmem_plugin.cli import app
+from langmem_plugin.portability.thread_migration import ThreadMigration
+
+stored, steps = ThreadMigration._stored, itertools.count()
+
+def killed(*arguments):
+    if next(steps) == 500:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return stored(*arguments)
+
+ThreadMigration._stored = killed
+app()
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.spec("U-9", "C-5")
 def test_a_killed_process_is_finished_by_the_next(tmp_path):
@@ -164,17 +179,13 @@ def test_a_killed_process_is_finished_by_the_next(tmp_path):
             for number in range(1, 30):
                 connection.execute(f"INSERT INTO {table} (thread_id, {columns}) {of_first}", (f"+97250{number:07}",))
         connection.commit()
-    command = [sys.executable, "-c", "from langmem_plugin.cli import app; app()"]
-    command += ["import", source, "--create", "--database", target]
+    command = ["import", source, "--create", "--database", target]
 
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        while process.poll() is None and not 0 < _sessions(tmp_path / "langmem.db") < 30:
-            time.sleep(0.005)
-        os.kill(process.pid, signal.SIGKILL)
+    process = subprocess.run([sys.executable, "-c", _KILLED_MIDWAY, *command], capture_output=True, check=False)
     before = _sessions(tmp_path / "langmem.db")
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    told = CliRunner().invoke(app, command).stdout.splitlines()
 
-    assert process.returncode == -signal.SIGKILL
+    assert process.returncode == -signal.SIGKILL, process.stderr
     assert 0 < before < 30
     assert told[0].startswith(f"stored: {30 - before} session")
     assert told[1].startswith(f"there already: {before} session")

@@ -1,5 +1,6 @@
 """`langmem serve` as the process that it is."""
 
+import contextlib
 import re
 import signal
 import socket
@@ -52,12 +53,13 @@ def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
                 ]
                 assert guesses[-1].status_code == 429
                 with socket.create_connection(("127.0.0.1", int(where[2]))) as raw:
-                    raw.sendall(b"GET /api/memory?search=" + b"x" * 2**20 + b" HTTP/1.1\r\nhost: x\r\n\r\n")
+                    with contextlib.suppress(ConnectionError):  # it may be refused before all of it is sent
+                        raw.sendall(b"GET /api/memory?search=" + b"x" * 2**17 + b" HTTP/1.1\r\nhost: x\r\n\r\n")
                     assert raw.recv(12) == b"HTTP/1.1 400"
                 assert client.get(f"{where[1]}/health/ready").status_code == 200
         finally:
             process.send_signal(signal.SIGTERM)
-        _, logged = process.communicate(timeout=30)
+        _, logged = process.communicate(timeout=60)
         assert process.returncode == 0
         assert "INFO http.request method=POST route=/api/chat status=200" in logged
         assert ANNA not in logged

@@ -23,6 +23,7 @@ from langmem_plugin.conversation.turns.turns import SILENT_SECONDS, Watch
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import checkpoint, turn
 from tests.cases import for_each
+from tests.waiting import freeze, until
 
 MOM = "+972501234567"
 
@@ -44,6 +45,11 @@ def said(graph) -> list[str]:
     return [each.text for each in graph.get_state({"configurable": {"thread_id": MOM}}).values["messages"]]
 
 
+def until_stored(saver) -> None:
+    """A run is stored beside its first node."""
+    until(lambda: saver.get_tuple({"configurable": {"thread_id": MOM}}))
+
+
 def take_away(database) -> None:
     """What another process does to tickets that are not renewed."""
     with database.write() as connection:
@@ -55,8 +61,7 @@ def test_a_run_whose_turn_was_taken_over_stores_nothing_more(saver, fresh, datab
     other = fresh()
 
     def overtake(_):
-        while not other.get_tuple({"configurable": {"thread_id": MOM}}):  # a run is stored beside its first node
-            time.sleep(0.001)
+        until_stored(other)
         take_away(database)
         with other.turn(MOM) as config:
             say(echo(other), "my allergy is peanuts", config)
@@ -108,7 +113,7 @@ def test_runs_without_a_turn_work_as_with_a_stock_saver(saver, fresh):
 def hold(url: str, told) -> None:
     with ConversationSaver(url) as saver:
         with pytest.raises(TurnLost), saver.turn(MOM) as config:
-            say(echo(saver, lambda _: (time.sleep(0.3), told.send("thinks"), told.recv())), "slow", config)
+            say(echo(saver, lambda _: (until_stored(saver), told.send("thinks"), told.recv())), "slow", config)
         told.send("lost its turn")
 
 
@@ -131,8 +136,8 @@ def test_a_process_that_stood_still_overwrites_nothing_when_it_goes_on(holder, d
     frozen, pipe = holder
     assert pipe.poll(60)
     assert pipe.recv() == "thinks"
-    os.kill(frozen.pid, signal.SIGSTOP)
     with ConversationSaver(database_url) as saver:
+        freeze(frozen.pid, saver.database)
         graph = echo(saver)
         with saver.turn(MOM) as config:
             say(graph, "my allergy is peanuts", config)

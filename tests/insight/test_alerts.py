@@ -1,12 +1,11 @@
 """A verb that is slow or fails often is told once, by one process, in numbers; and once when it is well again."""
 
-import time
-
 import pytest
 
 from langmem_plugin.database import one_process
 from tests.cases import for_each
 from tests.log_events import events
+from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 
@@ -75,9 +74,7 @@ def test_an_alert_is_logged_by_itself_some_seconds_after_the_calls_in_numbers_al
     memory.insight._flusher.every = 0.01
     for _ in range(25):
         memory.database.operations.note("search", 1.5, failed=False)
-    deadline = time.monotonic() + 20
-    while "alert.raised" not in events(caplog) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: "alert.raised" in events(caplog))
     memory.close()
     [raised] = [each for each in caplog.records if each.getMessage().startswith("alert.raised")]
     assert (raised.operation, raised.measure, raised.bound, raised.calls) == ("search", "p95_ms", 1_000, 25)

@@ -200,7 +200,7 @@ def test_figures_are_stored_in_the_background_and_at_the_end(database_url, memor
     stored = threading.Event()
     flusher = OperationFlusher(memory.database, now=clock, stored=stored.set, every=0.01)
     _noted(memory, "search", 10)
-    assert stored.wait(20)
+    assert stored.wait(60)
     assert _rows(memory) == 1
     _noted(memory, "store", 10)
     flusher.close()

@@ -15,8 +15,9 @@ from langmem_plugin.database import opening
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.mcp_server import http_app
 from langmem_plugin.people.access_tokens import AccessTokens
-from tests.database.test_deadlines import stopped
+from tests.database.test_deadlines import TIMEOUT, done_at_last, stopped
 from tests.mcp_server.conftest import ANNA, BEN, calling_by_http, serving
+from tests.waiting import until
 
 CALL = {
     "jsonrpc": "2.0",
@@ -163,17 +164,17 @@ def test_while_the_database_is_away_the_answer_is_to_try_again(post, tokens, mem
 def test_a_server_of_a_database_that_stands_still_answers_in_time_and_goes_on_when_it_does(
     postgresql_server, offline_model, monkeypatch
 ):
-    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", timedelta(seconds=0.8))
+    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", TIMEOUT)
     settings = Settings(sweep_every=None, search_past_sessions=False)
     with (
         postgresql_server.copy("stands_still") as database,
-        PhoneMemory(database, embeddings=offline_model, settings=settings) as memory,
+        done_at_last(lambda: PhoneMemory(database, embeddings=offline_model, settings=settings)) as memory,
         serving(memory) as url,
     ):
-        bearer = f"Bearer {AccessTokens(memory.database).new(ANNA)[0]}"
+        bearer = f"Bearer {done_at_last(lambda: AccessTokens(memory.database).new(ANNA))[0]}"
         with stopped(postgresql_server):
             assert sent(url, bearer).status_code == 503
-        assert sent(url, bearer).status_code == 200
+        until(lambda: sent(url, bearer).status_code == 200)
 
 
 @pytest.mark.spec("U-5", "P-6")

@@ -2,7 +2,6 @@
 
 import random
 import sqlite3
-import time
 from contextlib import closing
 
 import pytest
@@ -16,6 +15,7 @@ from langmem_plugin.memory.keep.stored_tables import examine
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.cases import for_each
 from tests.log_events import events
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -162,12 +162,7 @@ def test_a_damaged_vector_is_made_anew_from_its_text(memory, fresh, facts, clock
 
     assert DOSE not in found("semantic")
     assert f"{table.removeprefix('langmem_').replace('history', 'message')}.damaged" in events(caplog)
-    for _ in range(3_000):
-        if examine(memory.database) == [] and found("semantic")[:1] == [DOSE]:
-            break
-        time.sleep(0.02)
-    assert examine(memory.database) == []
-    assert found("semantic")[:1] == [DOSE]
+    until(lambda: examine(memory.database) == [] and found("semantic")[:1] == [DOSE])
     with memory.database.read() as connection:
         assert (
             connection.execute(text(f"SELECT vector FROM {table} WHERE {name} = :id"), {"id": row_id}).scalar_one()

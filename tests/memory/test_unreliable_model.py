@@ -17,6 +17,7 @@ from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.cases import for_each
 from tests.log_events import events
 from tests.unreliable import WAYS, Unreliable
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -49,14 +50,6 @@ def _outcome(memory, text):
     except EmbeddingUnavailable:
         return "unavailable"
     return "stored"
-
-
-def _eventually(happens):
-    for _ in range(6_000):
-        if happens():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @pytest.mark.spec("M-14", "M-3")
@@ -102,15 +95,16 @@ def test_vectors_of_another_dimension_under_the_same_name_are_not_compared(datab
 def test_a_call_that_hangs_is_given_up_and_after_four_no_further_one_is_waited_for(
     database_url, clock, model, monkeypatch
 ):
-    with MemoryService(database_url, embeddings=model, now=clock, embedding_timeout=HALF_A_SECOND) as memory:
+    with MemoryService(database_url, embeddings=model, now=clock) as memory:
         memory.remember(ANNA, "I park on level 3")
+        memory.embedder._timeout = HALF_A_SECOND
         model.hold()
         began = time.monotonic()
         with ThreadPoolExecutor(4) as people:
             for told in people.map(lambda number: _outcome(memory, f"number {number}"), range(4)):
                 assert told == "unavailable"
         assert 0.5 <= time.monotonic() - began < 30
-        assert model.hanging == 4
+        until(lambda: model.hanging == 4)
 
         memory.embedder._timeout = timedelta(minutes=1)
         monkeypatch.setattr(embedder, "_SECONDS_AT_REST", 60.0)
@@ -121,7 +115,7 @@ def test_a_call_that_hangs_is_given_up_and_after_four_no_further_one_is_waited_f
         assert texts(memory.search(ANNA, "level", mode="text")) == ["I park on level 3"]
 
         model.goes_on.set()
-        assert _eventually(lambda: _outcome(memory, "again") == "stored")
+        until(lambda: _outcome(memory, "again") == "stored")
 
 
 @pytest.mark.spec("M-14")
@@ -137,7 +131,7 @@ def test_closing_waits_neither_for_a_call_that_hangs_nor_for_the_next_try(databa
         model.about = ""
         model.hold()
         hanging = people.submit(_outcome, memory, "hanging")
-        assert _eventually(lambda: model.hanging)
+        until(lambda: model.hanging)
         began = time.monotonic()
         memory.close()
         assert (retried.result(60), hanging.result(60)) == ("unavailable", "unavailable")

@@ -9,9 +9,10 @@ from langmem_plugin import PhoneMemory
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.database.people_tables import identifier, merge
 from langmem_plugin.errors import InvalidInput
-from tests.agent.test_exactly_once import Echo, history, until
+from tests.agent.test_exactly_once import Echo, history
 from tests.cases import for_each
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN, redeemed
+from tests.waiting import until
 
 LID = "123456789012345@lid"
 FAMILY = "120363041234567890@g.us"

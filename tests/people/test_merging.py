@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -22,9 +21,10 @@ from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
-from tests.agent.test_exactly_once import Echo, die, killed, take_places_away
+from tests.agent.test_exactly_once import Echo, die, killed, take_places_away, until_stored
 from tests.chat_graph import chat_graph
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -341,14 +341,12 @@ def test_who_waits_while_their_identifier_is_linked_goes_on_in_the_persons_conve
     with ThreadPoolExecutor() as pool:
         with memory.turn(4242):
             merging = pool.submit(memory.people.merge, ANNA, 4242)
-            while _waiting(memory) < 2:
-                time.sleep(0.01)
+            until(lambda: _waiting(memory) == 2)
             waiting = [
                 pool.submit(_tell, memory, graph, "tg:4242", "two"),
                 pool.submit(lambda: asyncio.run(told_async("three"))),
             ]
-            while _waiting(memory) < 4:
-                time.sleep(0.01)
+            until(lambda: _waiting(memory) == 4)
         merging.result(timeout=60)
         assert {each.result(timeout=60)[0] for each in waiting} == {"one"}
     assert len(max(said(ANNA), key=len)) == 6
@@ -368,11 +366,9 @@ def test_a_message_that_waited_for_a_merge_is_answered_once_also_after_it_is_und
     with ThreadPoolExecutor() as pool:
         with memory.turn(4242):
             merging = pool.submit(memory.people.merge, ANNA, 4242)
-            while _waiting(memory) < 2:
-                time.sleep(0.01)
+            until(lambda: _waiting(memory) == 2)
             waiting = pool.submit(memory.reply, echo.graph, 4242, "two", message_id="2")
-            while _waiting(memory) < 3:
-                time.sleep(0.01)
+            until(lambda: _waiting(memory) == 3)
         assert waiting.result(timeout=60) == "heard two"
     memory.people.unlink(merging.result(timeout=60))
 
@@ -395,7 +391,7 @@ def test_a_message_that_was_cut_short_before_a_merge_is_answered_once_after_it(m
             if last.type == "human" and last.text == "order":
                 return {"messages": AIMessage("", tool_calls=[{"name": "order", "args": {"what": "x"}, "id": "1"}])}
             if dies:
-                time.sleep(0.3)  # until the tool's result is on disk
+                until_stored(memory, ANNAS_TELEGRAM, "ordered")
                 die()
             return {"messages": AIMessage(f"heard {last.text}")}
 

@@ -16,6 +16,7 @@ from axe_playwright_python.sync_playwright import Axe
 from langmem_plugin import PhoneMemory, Settings
 from tests.cases import for_each
 from tests.conftest import Clock
+from tests.waiting import until
 from tests.web.conftest import link_in, served_at
 from tests.web.sample_person import ERIN, tell
 
@@ -41,7 +42,7 @@ class Site:
         context = self._browser.new_context(
             viewport={"width": width, "height": 780}, color_scheme=scheme, java_script_enabled=scripts, locale=language
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         page, said = context.new_page(), []
         page.on("console", lambda message: said.append(message.text) if message.type in {"error", "warning"} else None)
         page.on("pageerror", lambda error: said.append(str(error)))
@@ -130,7 +131,8 @@ def test_forgetting_asks_once_and_can_be_undone(site):
         card.locator("button.danger").click()
         page.locator(".toast button").wait_for()
         assert text not in site.texts()
-        assert page.evaluate("document.activeElement.classList.contains('toast')")  # read out, and the undo is next
+        # Read out, and the undo is next.
+        until(lambda: page.evaluate("document.activeElement.classList.contains('toast')"))
         page.locator(".toast button").click()
         page.locator(".toast:not(:has(button))").wait_for()
         assert text in site.texts()
@@ -162,7 +164,7 @@ def test_a_page_open_twice_shows_what_is_there_now_and_keeps_what_was_typed(site
         page.locator("[data-look]").wait_for()
         assert page.locator("h1").inner_text() == "What was said elsewhere"
         assert page.locator("textarea").input_value() == "What I typed here"
-        assert page.locator("#trouble").is_hidden()
+        page.locator("#trouble").wait_for(state="hidden")
 
 
 def test_a_lost_connection_and_an_ended_visit_lose_nothing(site):

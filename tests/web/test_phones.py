@@ -3,7 +3,6 @@
 import re
 import sys
 import threading
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -14,18 +13,22 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.web.phones.phones import TOUR, Phone, Stage, phones_app
 from langmem_plugin.web.phones.process import AgentProcess
 from tests.cases import for_each
+from tests.waiting import until
 from tests.web.conftest import served_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.spec("U-5")]
 ERIN, JASON = "+12025550123", "+12025550145"
 SLOW = """
-import time
+import pathlib, time
 from langgraph.graph import START, MessagesState, StateGraph
 
 def made(memory):
     def agent(state):
-        open("asked", "a").write(".")
-        time.sleep(2 if "slowly" in str(state["messages"][-1].content) else 0)
+        asked = pathlib.Path("asked")
+        is_first = not asked.exists()
+        with asked.open("a") as file:
+            file.write(".")
+        time.sleep(100 if is_first and "slowly" in str(state["messages"][-1].content) else 0)
         return {"messages": [("ai", "answered <b>" + state["messages"][-1].content)]}
     return StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
 """
@@ -114,14 +117,14 @@ def test_what_is_killed_while_it_answers_is_delivered_again_and_answered_once(ag
     erin = stage.phones[ERIN]
     sender = threading.Thread(target=stage.text, args=(erin, "slowly please"))
     sender.start()
-    while not (tmp_path / "asked").exists():
-        time.sleep(0.05)
+    asked = tmp_path / "asked"
+    until(lambda: asked.exists() and asked.read_text() == ".")
     stage.crash()
     sender.join(60)
     assert [who for who, _, _ in erin.bubbles] == ["me", "agent"]
     assert erin.bubbles[-1][1] == "answered <b>slowly please"
     assert any("delivered again" in str(each.parts) for each in stage.happened)
-    assert (tmp_path / "asked").read_text() == ".."
+    assert asked.read_text() == ".."
 
 
 def test_a_graph_that_is_not_there_is_said_and_no_other_name_of_the_machine_is_served(agent):

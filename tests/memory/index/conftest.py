@@ -2,7 +2,6 @@
 
 import shutil
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -159,15 +158,6 @@ EVERYWHERE = [
 
 
 in_process = pytest.mark.parametrize("place", EVERYWHERE[:2], ids=" ".join, indirect=True)
-
-
-def until(reached, seconds=90):
-    """What happens in the background is waited for."""
-    for _ in range(int(seconds * 100)):
-        if reached():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @pytest.fixture(params=EVERYWHERE, ids=" ".join)

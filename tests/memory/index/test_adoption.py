@@ -16,7 +16,8 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
 from tests.cases import for_each
 from tests.log_events import events
-from tests.memory.index.conftest import ANNA, client_of, until, vectors_in
+from tests.memory.index.conftest import ANNA, client_of, vectors_in
+from tests.waiting import until
 
 pytestmark = [pytest.mark.spec("EDGE-010", "M-4"), pytest.mark.slow]
 
@@ -78,7 +79,7 @@ def test_documents_become_memories_that_are_found_and_indexed(store, start, fold
         assert found.memory.created_at == datetime(2025, 11, 3, 10, 0, 0, 123456, tzinfo=UTC)
         assert (found.memory.fact_type, found.memory.source_type) == ("fact", "api_import")
         assert found.memory.metadata == {"adopted_from": NAME}
-        assert until(lambda: vectors_in(memory, NAME)[0] == 3)
+        until(lambda: vectors_in(memory, NAME)[0] == 3)
         assert texts(memory, BEN) == []
     assert events(caplog).count("collection.adopted") == 1
     assert b"peanuts" not in b"".join(each.read_bytes() for each in folder.iterdir() if each.is_file())
@@ -165,7 +166,7 @@ def test_a_process_killed_in_the_middle_leaves_each_document_taken_over_once(sto
     assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == 9
     with start() as memory:
         assert texts(memory) == sorted(FACTS)
-        assert until(lambda: vectors_in(memory, NAME)[0] == 3)
+        until(lambda: vectors_in(memory, NAME)[0] == 3)
 
 
 def test_of_two_that_open_it_at_once_one_takes_over(store, start, caplog):

@@ -9,7 +9,8 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
 from tests.cases import for_each
-from tests.memory.index.conftest import ANNA, client_of, found, until, vectors_in
+from tests.memory.index.conftest import ANNA, client_of, found, vectors_in
+from tests.waiting import until
 
 pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]
 
@@ -26,21 +27,21 @@ def test_it_exists_from_the_start_and_holds_the_owners_vectors(named):
     kept = named.remember(ANNA, "My assistant is David")
     secret = named.remember(ANNA, "The safe in the bedroom opens with 4711", private=True)
     named.remember("+972501234568", "I park on level 3")
-    assert until(lambda: named.stores.held() == {kept.id})
+    until(lambda: named.stores.held() == {kept.id})
     assert found(named) == [kept.text]
     assert found(named, "how do I open the safe?") == [secret.text]
     named.forget(ANNA, kept.id)
-    assert until(lambda: named.stores.held() == set())
+    until(lambda: named.stores.held() == set())
 
 
 @pytest.mark.spec("P-4")
 def test_it_outlives_its_owner_without_a_trace_of_them(named):
     kept = named.remember(ANNA, "My assistant is David")
-    assert until(lambda: named.stores.held() == {kept.id})
+    until(lambda: named.stores.held() == {kept.id})
     named.erase(ANNA)
     assert named.stores.held() == set()
     again = named.remember(ANNA, "I park on level 3")
-    assert until(lambda: named.stores.held() == {again.id})
+    until(lambda: named.stores.held() == {again.id})
 
 
 @pytest.fixture
@@ -140,5 +141,5 @@ def test_another_model_gets_the_collection_anew_as_its_texts_are_embedded_in_the
     with at_home(Halved(offline_model)) as memory:
         assert vectors_in(memory, NAME)[0] == 0
         memory.reembedding.run_in_background()
-        assert until(lambda: memory.reembedding.waiting() == 0)
-        assert until(lambda: vectors_in(memory, NAME)[0] == 70)
+        until(lambda: memory.reembedding.waiting() == 0)
+        until(lambda: vectors_in(memory, NAME)[0] == 70)

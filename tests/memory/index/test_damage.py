@@ -16,9 +16,10 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
 from tests.cases import for_each
 from tests.log_events import events
-from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, collection_of, found, until
+from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, collection_of, found
+from tests.waiting import until
 
-pytestmark = [pytest.mark.spec("M-4", "M-14"), pytest.mark.timeout(60, method="thread"), pytest.mark.slow]
+pytestmark = [pytest.mark.spec("M-4", "M-14"), pytest.mark.timeout(300, method="thread"), pytest.mark.slow]
 
 in_chroma = pytest.mark.parametrize("place", [EVERYWHERE[2]], ids=" ".join, indirect=True)
 in_postgres = pytest.mark.parametrize("place", [EVERYWHERE[4]], ids=" ".join, indirect=True)
@@ -76,7 +77,7 @@ def test_damage_between_two_runs_is_found_before_anything_is_believed(memory, ma
     damage(place[2])
     memory = opened()
     assert found(memory) == ["My assistant is David"]
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert {"index.incomplete", "index.damaged", "index.failed"} & set(events(caplog))
     assert len(memory.stores.held()) == MANY + 2
 
@@ -93,7 +94,7 @@ def test_ids_without_their_vectors_are_no_index(memory, many, place, opened, cap
             shutil.rmtree(each)
     memory = opened()
     assert found(memory) == ["My assistant is David"]
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert "index.incomplete" in events(caplog)
 
 
@@ -105,7 +106,7 @@ def test_damage_under_a_running_process_is_mended(memory, many, place, damage, c
     memory.remember(ANNA, "I park on level 3")
     assert found(memory) == ["My assistant is David"]
     memory.reindex(ANNA)
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 3
     assert "index.failed" in events(caplog)
 
@@ -128,7 +129,7 @@ def test_a_file_where_the_folder_was_stops_nothing_and_without_it_the_index_is_m
     assert found(memory) == ["My assistant is David"]
     place[2].unlink()
     memory.index._not_before.clear()
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
 
 
 @in_chroma
@@ -144,7 +145,7 @@ def test_an_old_copy_of_the_index_is_not_believed(memory, many, place, opened, t
     shutil.copytree(tmp_path / "copy", place[2])
     memory = opened()
     assert found(memory, "where do I park?") == ["I park on level 3"]
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert "index.incomplete" in events(caplog)
     assert len(memory.stores.held()) == MANY + 3
 
@@ -174,7 +175,7 @@ def test_a_locked_chroma_delays_no_reply_for_long_and_is_used_again_when_free(me
         assert "index.failed" in events(caplog)
         assert not answers(memory)
     memory.index._not_before.clear()
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert collection_of(memory) == made
 
 
@@ -188,7 +189,7 @@ def test_a_locked_table_delays_no_reply_for_long_and_is_used_again_when_free(mem
         assert found(memory) == ["My assistant is David"]
         assert "index.failed" in events(caplog)
     memory.index._not_before.clear()
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert collection_of(memory) == made
 
 
@@ -200,7 +201,7 @@ def test_an_emptied_table_is_filled_again(memory, many, caplog):
             connection.execute(text(f"DELETE FROM {each}"))
     assert found(memory) == ["My assistant is David"]
     assert "index.empty" in events(caplog)
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 2
 
 
@@ -235,5 +236,5 @@ def test_two_processes_share_one_index(memory, many, place, clock):
         assert memory.reindex(ANNA) is True
     assert collection_of(memory) == made
     assert found(memory, "where do I park?") == ["I park on level 3"]
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 3

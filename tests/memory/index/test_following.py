@@ -11,7 +11,8 @@ from langmem_plugin.memory import Filter, MemoryService
 from langmem_plugin.memory.index.stores import opened_stores
 from tests.cases import for_each
 from tests.log_events import events
-from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, collection_of, found, in_process, until
+from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, collection_of, found, in_process
+from tests.waiting import until
 
 pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]
 
@@ -20,7 +21,7 @@ def test_the_index_is_made_in_the_background_and_finds_what_the_exact_way_finds(
     memory, many, place, clock, offline_model
 ):
     assert found(memory) == ["My assistant is David"]
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert memory.stores.held() == {each.id for each in memory.list_memories(ANNA, limit=1_000)}
     questions = [f"what about number {number} of the {what}?" for number in range(10) for what in ("garden", "work")]
     with MemoryService(place[0], embeddings=offline_model, now=clock) as exact:
@@ -82,7 +83,7 @@ def test_an_index_far_behind_catches_up_by_itself(memory, many):
     before = memory.stores.asked
     assert found(memory) == ["My assistant is David"]
     assert memory.stores.asked == before
-    assert until(lambda: len(memory.stores.held()) == MANY + 2 + 2_100)
+    until(lambda: len(memory.stores.held()) == MANY + 2 + 2_100)
     assert answers(memory)
 
 
@@ -92,7 +93,7 @@ def test_a_restart_finds_the_index_as_it_was_left(memory, many, opened, place):
     made = collection_of(memory)
     memory.forget(ANNA, many[1].id)
     memory = opened()
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert collection_of(memory) == made
     assert found(memory, "which food is dangerous for Dana?") == []
 
@@ -102,7 +103,7 @@ def test_an_index_that_lost_everything_is_noticed_and_made_anew(memory, many, ca
     memory.stores.lose()
     assert found(memory) == ["My assistant is David"]
     assert {"index.empty", "index.failed"} & set(events(caplog))
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 2
 
 
@@ -126,7 +127,7 @@ def test_purged_memories_leave_the_index_without_a_new_one_and_erased_owners_lea
     clock.forward(days=31)
     assert memory.purge() == 1
     assert many[1].id not in memory.stores.held()
-    assert until(lambda: answers(memory))
+    until(lambda: answers(memory))
     assert collection_of(memory) == made
     assert memory.erase(ANNA) == MANY + 1
     assert memory.stores.held() == set()
@@ -190,4 +191,4 @@ def test_a_change_that_comes_as_the_last_one_is_taken_up_is_followed_too(memory,
     memory.forget(ANNA, many[0].id)
     memory.index.follow(ANNA)
     go_on.set()
-    assert until(lambda: many[0].id not in memory.stores.held())
+    until(lambda: many[0].id not in memory.stores.held())

@@ -13,7 +13,8 @@ from langmem_plugin.database import opening
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.request_rates import FAILURES_PER_MINUTE
 from tests.cases import for_each
-from tests.database.test_deadlines import stopped
+from tests.database.test_deadlines import TIMEOUT, done_at_last, stopped
+from tests.waiting import until
 from tests.web.api.conftest import ANNA, BEN, HEADER, Asking
 
 
@@ -142,16 +143,17 @@ def test_a_database_that_is_gone_is_told_as_503_and_nothing_of_it_is(anna, memor
 @pytest.mark.slow
 @pytest.mark.spec("U-3", "M-14")
 def test_a_server_that_stands_still_is_told_as_503_and_is_asked_again(postgresql_server, offline_model, monkeypatch):
-    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", timedelta(seconds=0.3))
+    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", TIMEOUT)
     with (
         postgresql_server.copy("standing_still") as url,
-        PhoneMemory(url, embeddings=offline_model) as memory,
+        done_at_last(lambda: PhoneMemory(url, embeddings=offline_model)) as memory,
         TestClient(memory.app()) as client,
     ):
-        anna = Asking(client, AccessTokens(memory.database).new(ANNA)[0])
+        anna = Asking(client, done_at_last(lambda: AccessTokens(memory.database).new(ANNA))[0])
         with stopped(postgresql_server):
             assert client.get("/health/ready").json() == {"status": "unavailable", "away": ["database"]}
             assert anna.refused("GET", "memory")["status"] == 503
+        until(lambda: anna.response("GET", "memory").is_success)
         assert anna("GET", "memory")["total"] == 0
 
 

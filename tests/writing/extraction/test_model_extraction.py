@@ -355,7 +355,7 @@ class Hanging(Extracting):
 
     def _generate(self, messages, stop=None, run_manager=None, **_):
         self.asked.append(messages)
-        GO_ON.wait(20)
+        GO_ON.wait(60)
         return ChatResult(generations=[ChatGeneration(message=AIMessage("{}"))])
 
 
