@@ -341,12 +341,12 @@ def test_who_waits_while_their_identifier_is_linked_goes_on_in_the_persons_conve
     with ThreadPoolExecutor() as pool:
         with memory.turn(4242):
             merging = pool.submit(memory.people.merge, ANNA, 4242)
-            until(lambda: _waiting(memory) == 2)
+            until(lambda: _waiting(memory) == 3)  # its turns of both
             waiting = [
                 pool.submit(_tell, memory, graph, "tg:4242", "two"),
                 pool.submit(lambda: asyncio.run(told_async("three"))),
             ]
-            until(lambda: _waiting(memory) == 4)
+            until(lambda: _waiting(memory) == 5)
         merging.result(timeout=60)
         assert {each.result(timeout=60)[0] for each in waiting} == {"one"}
     assert len(max(said(ANNA), key=len)) == 6
@@ -366,9 +366,9 @@ def test_a_message_that_waited_for_a_merge_is_answered_once_also_after_it_is_und
     with ThreadPoolExecutor() as pool:
         with memory.turn(4242):
             merging = pool.submit(memory.people.merge, ANNA, 4242)
-            until(lambda: _waiting(memory) == 2)
+            until(lambda: _waiting(memory) == 3)  # its turns of both
             waiting = pool.submit(memory.reply, echo.graph, 4242, "two", message_id="2")
-            until(lambda: _waiting(memory) == 3)
+            until(lambda: _waiting(memory) == 4)
         assert waiting.result(timeout=60) == "heard two"
     memory.people.unlink(merging.result(timeout=60))
 
