@@ -68,10 +68,11 @@ class IncomingMessage:
 
     `automated` is true if nobody wrote it, `forwarded` if it holds the words of somebody else, `edited` if it was sent
     before and is now worded anew. `quoted` is the message that it answers; `reaction` is true if it is only a sign
-    below that one. `unopened` names what came with it and cannot be shown; `album` is shared by several messages that
-    are one. `source` is the identifier it came from: a message's id is unique there and nowhere else. `sender` and
-    `sender_name` say who wrote it in a group. The other fields say how its reply is wanted: see
-    PhoneMemory.reply.
+    below that one. `answers_newest` tells whether that is the assistant's newest text; None if it is not known to be
+    the assistant's at all.
+    `unopened` names what came with it and cannot be shown; `album` is shared by several messages that are one.
+    `source` is the identifier it came from: a message's id is unique there and nowhere else. `sender` and
+    `sender_name` say who wrote it in a group. The other fields say how its reply is wanted: see PhoneMemory.reply.
     """
 
     owner: OwnerKey
@@ -94,6 +95,7 @@ class IncomingMessage:
     send: Sending | None = None
     parts: Callable[[str], Sequence[str]] | None = None
     raise_errors: bool = False
+    answers_newest: bool | None = None
 
     @property
     def is_empty(self) -> bool:

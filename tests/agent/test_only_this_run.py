@@ -33,6 +33,32 @@ def test_a_graph_that_says_nothing_does_not_repeat_what_it_said_before(memory):
 
 
 @pytest.mark.spec("C-21")
+@for_each("content", ["", "  \n ", [], "<think>nothing to say</think>\n\n", "<think>cut off by a limit", "\u200b"])
+def test_who_is_answered_with_nothing_that_can_be_seen_is_told_so(memory, content):
+    graph = of_node(memory, lambda _: {"messages": AIMessage(content)})
+
+    assert memory.reply(graph, ERIN, "hello") == ENGLISH.nothing_said
+
+
+@pytest.mark.spec("C-21")
+@for_each(
+    ("written", "told"),
+    [
+        ("<think>They want tea.</think>\n\nTea it is.", "Tea it is."),
+        ("\n<thinking>\nTea?\nTea!\n</thinking>Tea it is.", "Tea it is."),
+        ("They want tea.\n</think>\n\nTea it is.", "Tea it is."),  # the prompt held the beginning
+        ("  Tea:\n  - green", "  Tea:\n  - green"),
+        ("Between `<think>` and `</think>` it thinks.", "Between `<think>` and `</think>` it thinks."),
+    ],
+)
+def test_what_a_model_thinks_aloud_is_not_told_and_stays_in_the_history(memory, written, told):
+    graph = of_node(memory, lambda _: {"messages": AIMessage(written)})
+
+    assert memory.reply(graph, ERIN, "tea?") == told
+    assert history(memory, graph)[-1] == written
+
+
+@pytest.mark.spec("C-21")
 def test_a_graph_that_rewrites_its_messages_is_still_heard(memory):
     def shortened(state):
         return {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), AIMessage(f"short {len(state['messages'])}")]}

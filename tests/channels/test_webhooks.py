@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from langchain_core.messages import AIMessage
+from langgraph.types import interrupt
 from sqlalchemy import select
 
 from langmem_plugin import PhoneMemory
@@ -103,6 +104,40 @@ def test_a_thumb_up_answers_what_was_just_asked_and_nothing_else(webhook, delive
     assert deliver({"text": "❤️", "reaction": True, "quoted": Quoted("out.2", None)}) == []  # nor does it say yes
     assert deliver({"text": "👍", "reaction": True, "quoted": Quoted("out.2", None)}) == ["🗑️ Forgotten: I own a canoe"]
     assert deliver({"text": "👍", "reaction": True, "quoted": Quoted("out.2", None)}) == []  # it is answered
+
+
+@pytest.mark.spec("R-8", "C-21")
+def test_a_yes_that_answers_an_earlier_text_forgets_nothing_and_closes_the_question(webhook, deliver, memory):
+    for text in ("/remember I own a canoe", "shall we go sailing?", "/forget canoe"):
+        deliver({"text": text})
+
+    assert deliver({"text": "yes", "quoted": Quoted("out.2", None)}) == [
+        "re: [in answer to: “re: shall we go sailing?”] yes"
+    ]
+    assert deliver({"text": "yes"}) == ["re: yes"]
+    assert [each.text for each in memory.service.list_memories(ERIN)] == ["I own a canoe"]
+
+    deliver({"text": "/forget canoe"})
+    question = f"out.{len(webhook.provider.sent)}"
+    assert deliver({"text": "yes", "quoted": Quoted(question, None)}) == ["🗑️ Forgotten: I own a canoe"]
+
+
+@pytest.mark.spec("R-8", "C-21")
+def test_a_yes_that_answers_another_text_approves_nothing(webhook, deliver, memory):
+    def agent(state):
+        said = state["messages"][-1].text
+        return {
+            "messages": AIMessage(f"paid: {interrupt('Pay $20? (yes/no)')}" if said == "order it" else f"re: {said}")
+        }
+
+    paying = Webhook(memory=memory, graph=chat_graph(memory, agent), provider=webhook.provider)
+    deliver({"text": "shall we go sailing?"}, to=paying)
+    assert deliver({"text": "order it"}, to=paying) == ["Pay $20? (yes/no)"]
+    deliver({"text": "/memories"}, to=paying)
+
+    for quoted in (Quoted("out.1", None), Quoted("elsewhere", "See you at eight?")):
+        assert deliver({"text": "yes", "quoted": quoted}, to=paying) == ["Pay $20? (yes/no)"]
+    assert deliver({"text": "yes", "quoted": Quoted("out.2", None)}, to=paying) == ["paid: yes"]
 
 
 @pytest.mark.spec("C-21")

@@ -16,7 +16,7 @@ from langmem_plugin.agent.commands.linking import link, link_answered
 from langmem_plugin.agent.commands.memory_list import memories, search, with_page_link
 from langmem_plugin.agent.commands.open_questions import ASKED_OF, OpenQuestion, QuestionClosed, QuestionKind
 from langmem_plugin.agent.commands.privacy import consented, erases, erasing_answered, export, privacy
-from langmem_plugin.agent.messages import as_utc
+from langmem_plugin.agent.messages import IncomingMessage, as_utc
 from langmem_plugin.agent.replying.languages import (
     CommandName,
     Said,
@@ -145,16 +145,13 @@ class Commands:
             return reply
         return None
 
-    def reading(
-        self, owner: OwnerKey, text: str, *, written_at: datetime | None = None, sender: str | None = None
-    ) -> Reading:
-        """Tell how the commands take this text of this person. A text that does not answer an open question closes it,
-        unless a reply asked it: the text may be an earlier message, delivered again.
+    def reading(self, message: IncomingMessage) -> Reading:
+        """Tell how the commands take this message. One that does not answer an open question closes it, unless a reply
+        asked it: it may be an earlier message, delivered again.
         """
-        parts = self.parts
-        command = typed(cleaned(text)) if may_be_typed(text) else None
-        meant = command or self._said_by(owner, text)
-        if meant is not None and self.knows(text):
+        parts, owner, text = self.parts, message.owner, message.own_words
+        meant = typed(cleaned(text)) if may_be_typed(text) else self._said_by(owner, text)
+        if meant is not None and meant.command is not None:
             if meant.command == "remember":
                 with suppress(StoreUnavailable):  # opened before the transaction that asks a model
                     parts.saver.current_session(owner)
@@ -170,8 +167,8 @@ class Commands:
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return Reading()
-        if question is not None and _concerns(question, written_at, sender):
-            if _is_answer(question, cleaned(text)):
+        if question is not None and _concerns(question, message.sent_at, message.sender):
+            if _is_answer(question, cleaned(text)) and message.answers_newest is not False:
                 return Reading(is_answered=True)
             if question.kind != "confirm":
                 self._close(owner, question)
@@ -180,10 +177,8 @@ class Commands:
 
     def knows(self, text: str) -> bool:
         """Tell whether a text is answered here, whoever sends it. A "yes" is answered only while a question is open."""
-        if not may_be_typed(text):
-            return self._said(text) is not None
-        command = typed(cleaned(text))
-        return command is not None and command.command is not None
+        found = typed(cleaned(text)) if may_be_typed(text) else self._said(text)
+        return found is not None and found.command is not None
 
     def answers(self, owner: OwnerKey, text: str) -> str | None:
         """Reply to an answer to the question at the end of the last reply, or to the question whether to forget

@@ -167,9 +167,7 @@ class Channel:
     def _kept(self, task: _Task) -> Steps[Reply]:
         """Answer a message that was not answered before, and keep the answer with its claim."""
         message = task.message
-        reading = self.commands.reading(
-            message.owner, message.own_words, written_at=message.sent_at, sender=message.sender
-        )
+        reading = self.commands.reading(message)
         if reading.is_answered:
             told = yield from self._once(task, lambda: self._command_of(message))
             if told is not None:
@@ -201,18 +199,15 @@ class Channel:
         if quoted is None or quoted.id is None or not self.parts.settings.enable_memory_system:
             return message
         with contextlib.suppress(StoreUnavailable):
-            if (text := self.claims.text_sent_as(message.owner, quoted.id)[0]) is not None:
-                return replace(message, quoted=quoted._replace(text=text))
+            text, is_newest = self.claims.text_sent_as(message.owner, quoted.id)
+            if text is not None:
+                return replace(message, quoted=quoted._replace(text=text), answers_newest=is_newest)
         return message
 
     def _is_answer(self, message: IncomingMessage) -> bool:
         """Tell whether a reaction is a yes or a no to the question of the newest answer."""
-        if agrees(message.text) is None or message.quoted is None or message.quoted.id is None:
-            return False
-        with contextlib.suppress(StoreUnavailable):
-            text, is_newest = self.claims.text_sent_as(message.owner, message.quoted.id)
-            return text is not None and is_newest and _ASKS.search(text) is not None
-        return False
+        asked = message.quoted.text if message.quoted and message.answers_newest else None
+        return agrees(message.text) is not None and _ASKS.search(asked or "") is not None
 
     def _answered_before(self, task: _Task) -> Answer | None:
         """Return the earlier answer to this message, if it was sent or nothing has to send it here; None otherwise."""

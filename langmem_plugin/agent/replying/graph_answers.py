@@ -1,6 +1,7 @@
 """The input of a graph for a person's messages, and the words that are its answer to them and to nothing else."""
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -17,17 +18,20 @@ from langmem_plugin.agent.commands.confirming import AddedQuestion, with_questio
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.messages import clean, ids_of, put_together, recalled_of, sender_of
 from langmem_plugin.agent.prompt_texts import cites, with_sources
-from langmem_plugin.agent.replying.languages import Replies
+from langmem_plugin.agent.replying.languages import Replies, cleaned
 from langmem_plugin.agent.replying.questions import Asked, NotUnderstood, Question, asked_by
 from langmem_plugin.agent.replying.steps import Graph
 from langmem_plugin.agent.served_person import answered_now
-from langmem_plugin.conversation.own_words import is_own, own_words
+from langmem_plugin.conversation.own_words import is_own, own_words, quoted_of
 from langmem_plugin.conversation.turns.decisions import NOTHING_TOLD, Decided, Decisions, Told
 from langmem_plugin.conversation.turns.message_claims import Waiting
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.references.said.utterance import agrees
 
 log = event_log(__name__)
+
+_THOUGHT = re.compile(r"\A(?:\s*<(think(?:ing)?)>.*?(?:</\1>|\Z)|.*?^</think(?:ing)?>)\s*", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -161,13 +165,13 @@ class GraphRun:
 
     def _decide(self, state: StateSnapshot, together: Sequence[Waiting], before: Decided) -> Plan:
         """Take the words as the answer to the first open question; the graph goes on when none is left. Ask again where
-        nobody who may answer has said anything of their own.
+        nobody who may answer has said anything of their own about it.
         """
         interrupts, messages, replies = state.interrupts, _messages_in(state.values) or [], self.replies
-        own = [each for each in together if is_own(each.message)]
+        still = self._still_asked(interrupts, before)
+        own = [each for each in together if is_own(each.message) and not _is_of_another_text(each.message, still)]
         answering = [each for each in own if self._may_answer(each.message, messages)]
         if not answering:
-            still = self._still_asked(interrupts, before)
             return Plan(text=replies.asked_another.format(question=still) if own else still)
         said = "\n".join(self._words(each) for each in answering)
         by, told = together[-1].message_id or "", Told.of(messages)
@@ -211,6 +215,14 @@ class GraphRun:
             return own_words(waiting.message)
         blocks: Sequence[Mapping[str, Any]] = self.parts.saver.keep_media(self.config, content)
         return "\n".join(block.get("text") or block["url"] for block in blocks)
+
+
+def _is_of_another_text(message: BaseMessage, asked: str) -> bool:
+    """Tell whether the message is a yes or a no to a text that it quotes, which is not what is asked."""
+    quoted = quoted_of(message)
+    text = quoted.text if quoted is not None and quoted.text else asked
+    # A channel's id of a message that is not known here may stand in place of its text.
+    return " " in text and asked not in text and text not in asked and agrees(own_words(message)) is not None
 
 
 def _uncited(text: str) -> str:
@@ -264,13 +276,19 @@ def _all_said(messages: Sequence[BaseMessage], own: frozenset[str | None], told:
     """Return the new texts of the assistant, of every branch. One before a tool call counts only if none follows it."""
     last = _place_of(own, messages)
     new = told.not_in(messages) if last is None else messages[last + 1 :]
-    spoken = [each for each in new if isinstance(each, AIMessage) and each.text]
+    spoken = [each for each in new if isinstance(each, AIMessage) and _spoken(each)]
     if own and last is None:  # where the graph has rewritten its messages, only the newest can be of this run
         spoken = spoken[-1:]
     final = [each for each in spoken if not each.tool_calls] or spoken[-1:]
     if spoken and spoken[-1].tool_calls and spoken[-1] not in final:
         final.append(spoken[-1])
-    return "\n\n".join(str(each.text) for each in final)
+    return "\n\n".join(map(_spoken, final))
+
+
+def _spoken(message: AIMessage) -> str:
+    """Return the text without what the model thought aloud, whose beginning may stand in the prompt; "" for a blank."""
+    text = _THOUGHT.sub("", message.text)
+    return text if cleaned(text) else ""
 
 
 def _messages_in(values: Any) -> list[BaseMessage] | None:
