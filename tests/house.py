@@ -33,7 +33,7 @@ ROOMS = {
     "people": 1014,
     "portability": 2268,
     "privacy": 593,
-    "references": 3193,
+    "references": 3189,
     "root": 1500,
     "store": 280,
     "web": 3_555,

@@ -1,7 +1,7 @@
 """What a resolution offers: items for tools, questions, the earlier call, arguments, and the prompt block."""
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.references import describe, resolve
@@ -44,6 +44,67 @@ def test_a_code_is_one_word_and_who_owns_something_is_named(utterance: str, mean
     found = [{"id": "n1", "title": "Flight HAT052"}, {"id": "n2", "title": "Flight HAT102"}]
     shown = used("find", [*found, {"id": "n3", "title": "Margot Bar"}])
     assert [each["id"] for each in resolve(utterance, shown).items] == ([meant] if meant else [])
+
+
+def hotels(*prices: object) -> list[BaseMessage]:
+    names = ("Casa Rio", "Porto Bay", "Ribeira Inn")
+    return used("search_hotels", [{"id": n, "name": n, "price": price} for n, price in zip(names, prices, strict=True)])
+
+
+@pytest.mark.spec("R-4")
+@for_each(
+    "utterance",
+    [
+        "that's the third one this year",
+        "my wife will kill me, that's the third hotel in 2 years",
+        "the second I get home I'll call",
+        "es el segundo este mes",
+        "el primero de mayo",
+        "יש משהו יותר זול?",
+    ],
+)
+def test_a_day_a_count_of_events_and_a_wish_for_something_else_point_at_nothing(utterance: str) -> None:
+    assert resolve(utterance, hotels(95, 118, 72)).items == []
+
+
+@pytest.mark.spec("R-1")
+@for_each(
+    ("prices", "meant"),
+    [
+        (("£55/h", "£48/h", "£62/h"), "Porto Bay"),
+        (("USD 55", "USD 48", "USD 62"), "Porto Bay"),
+        (("US$1,055", "US$1,048", "US$1,062.50"), "Porto Bay"),
+        (("£55/h", "£48/h", "£32/day"), None),
+        (("USD 55", "EUR 48", "USD 62"), None),
+    ],
+)
+def test_prices_are_compared_where_they_are_in_one_money_for_one_time(
+    prices: tuple[str, ...], meant: str | None
+) -> None:
+    assert [each["name"] for each in resolve("the cheapest one", hotels(*prices)).items] == ([meant] if meant else [])
+
+
+@pytest.mark.spec("R-1")
+@for_each(("utterance", "meant"), [("מספר 2 מהמתכונים", "פסטה"), ("השני מהמתכונים", "פסטה"), ("מספר 2", "חשמל")])
+def test_an_older_list_is_meant_by_its_name_in_hebrew_too(utterance: str, meant: str) -> None:
+    lists = {"search_recipes": ("מרק", "פסטה"), "get_budget": ("מכולת", "חשמל")}
+    shown = [
+        message
+        for tool, names in lists.items()
+        for message in (
+            HumanMessage("תראה לי"),
+            *used(tool, [{"title": name} for name in names], call=tool),
+            AIMessage(f"1. {names[0]}\n2. {names[1]}"),
+        )
+    ]
+    assert [each["title"] for each in resolve(utterance, shown).items] == [meant]
+
+
+@pytest.mark.spec("R-2", "R-4")
+def test_words_that_fit_nothing_do_not_bring_the_earlier_call() -> None:
+    shown = used("tv_guide", [{"id": "s1", "title": "Lady Bird"}], actor="Saoirse Ronan")
+    found = resolve("what about number 2", [*shown, AIMessage("Lady Bird is on at nine.")])
+    assert (found.previous_call, found.unresolved) == (None, ("number 2",))
 
 
 @pytest.mark.spec("R-4")

@@ -38,8 +38,7 @@ def scaled(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
         listed = next((each for each in lately if _fields(each, wanted)), None)
         if listed is None or not _asks(sentence, place, listed):
             continue
-        compares = sentence.language.name == "en" and word.text.endswith("er") and " " not in word.text
-        if compares and len(listed.entries) != 2:
+        if _compares(word, sentence) and len(listed.entries) != 2:
             continue
         told = _fields(listed, wanted)
         if len(told) != 1:
@@ -53,6 +52,13 @@ def scaled(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
             yield Described(at, listed, start, end, "comparison", f"the {'most' if most else 'least'} by {field}")
 
 
+def _compares(word: Word, sentence: Sentence) -> bool:
+    """Tell whether the word is a degree for one of two: "cheaper", "יותר זול"."""
+    return "יותר" in word.text.split() or (
+        sentence.language.name == "en" and word.text.endswith("er") and " " not in word.text
+    )
+
+
 def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
     before, after = sentence.at(place - 1), sentence.at(place + 1)
     if "than" in after or ("break" not in after and "than" in sentence.at(place + 2)):
@@ -63,7 +69,7 @@ def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
     degree = " " in word.text or (not hebrew and word.text.endswith(_DEGREES))
     if not degree and not word.prefix and "the" not in before:  # "they pay late", "יקר לי"
         return False
-    definite = before.any_of("the", "which", "act") or bool(word.prefix) or hebrew
+    definite = before.any_of("the", "which", "act") or bool(word.prefix) or (hebrew and not _compares(word, sentence))
     if definite and (called or ends):
         return True
     rest = [*sentence.words[:place], *sentence.words[place + 1 :]]

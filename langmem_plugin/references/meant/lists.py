@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from langmem_plugin.references.said.positions import Position
+from langmem_plugin.references.said.positions import Position, is_noun
 from langmem_plugin.references.said.utterance import Sentence
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.tokens import word_atoms, words_of
 
 _MOST_GROUPS = 6
-_NO_NOUNS = ("generic", "polite", "copula", "the", "of", "act", "person", "this", "break", "digit", "it", "time")
 _CONSTRUCT = 3  # letters that identify the forms of a Hebrew noun
 
 
@@ -37,14 +36,15 @@ def _among(noun: str, known: frozenset[str]) -> bool:
 def qualified(sentence: Sentence, position: Position) -> tuple[str, ...]:
     """Return the nouns behind "of", "from" or "in" beside some places: "the second of the longer term fixes"."""
     found: list[str] = []
+    froms = tuple(sentence.language.froms)
     for step, begin in ((1, position.end), (-1, position.start - 1)):
         place, open_ = begin, False
         while 0 <= place < len(sentence.words) and abs(place - begin) < 9:
             word = sentence.words[place]
             if step > 0 and "break" in word and open_:
                 break
-            open_ = open_ or "of" in word
-            if (open_ or step < 0) and not word.any_of(*_NO_NOUNS):
+            open_ = open_ or "of" in word or (word.prefix + word.text).startswith(froms)
+            if (open_ or step < 0) and "generic" not in word and is_noun(word):
                 found.append(word.stem)
             place += step
         if found:

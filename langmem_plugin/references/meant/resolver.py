@@ -121,7 +121,7 @@ def previous_call(text: str, ledger: Ledger, decision: Decision) -> PreviousCall
     """Return the last call if the utterance revises it: it begins with a request for a change, corrects a value, or is
     only a value and no answer to a question.
     """
-    if not ledger.calls:
+    if not ledger.calls or decision.unresolved:
         return None
     call, said = ledger.calls[-1], sentences(text)
     if not any(_asks_for_a_change(sentence) for sentence in said):

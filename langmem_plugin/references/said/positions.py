@@ -108,7 +108,7 @@ def _numbers(sentence: Sentence, place: int) -> Position | None:
         and not after.any_of("unit", "counted", "month")
     ):
         return replace(said, start=first - 1, noun=(sentence.at(first - 1).stem,), explicit=True)
-    if _is_noun(sentence.at(first - 1)) and lettered and after.any_of("end", "break", "polite"):
+    if is_noun(sentence.at(first - 1)) and lettered and after.any_of("end", "break", "polite"):
         return replace(said, start=first - 1, noun=(sentence.at(first - 1).stem,), explicit=True)
     if _picks(sentence, first, end, numbers, lettered=lettered):
         return replace(
@@ -236,37 +236,24 @@ def _before(sentence: Sentence, place: int) -> Word:
     return sentence.at(place)
 
 
-def _is_noun(word: Word) -> bool:
-    if is_stop(word.text) or word.verb:
+_NO_NOUNS = (
+    *("digit", "ordinal", "cardinal", "letter", "act", "polite", "copula", "time"),
+    *("it", "this", "the", "and", "of", "not", "person", "owner"),
+)
+
+
+def is_noun(word: Word) -> bool:
+    if is_stop(word.text) or word.verb or not word.text.isalpha():
         return False
-    return (
-        word.text.isalpha()
-        and not word.any_of(
-            "digit",
-            "ordinal",
-            "cardinal",
-            "letter",
-            "act",
-            "polite",
-            "copula",
-            "time",
-            "it",
-            "this",
-            "the",
-            "and",
-            "of",
-            "not",
-            "person",
-            "owner",
-            "unit",
-        )
-    ) or ("unit" in word and word.text.isalpha() and len(word.text) > 2)
+    if "unit" in word:
+        return len(word.text) > 2
+    return not word.any_of(*_NO_NOUNS)
 
 
 def _names(sentence: Sentence, place: int) -> bool:
     """Tell whether the word is a noun; one that may be a verb too, behind a verb or a place: "open book 3"."""
     word, before = sentence.at(place), sentence.at(place - 1)
-    return _is_noun(word) or ("object" in word and before.any_of("object", "ordinal") and "the" not in before)
+    return is_noun(word) or ("object" in word and before.any_of("object", "ordinal") and "the" not in before)
 
 
 _ENDS = "last", "penultimate", "antepenultimate"
@@ -286,9 +273,19 @@ def _ordinals(sentence: Sentence, place: int) -> Position | None:
     said = Position(place, end_of_run, sort, tuple(dict.fromkeys(numbers)))
     before = sentence.at(place - 1)
     start = place - 1 if "the" in before else place
-    if before.any_of("owner") or sentence.at(start - 1).any_of("owner", "than"):
+    if before.any_of("owner") or sentence.at(start - 1).any_of("owner", "than") or _of_time(sentence, said):
         return replace(said, sort="")
     return _counted(sentence, said, start) or _of_a_noun(sentence, said, start) or _bare(sentence, said, start)
+
+
+def _of_time(sentence: Sentence, said: Position) -> bool:
+    """Tell whether it is a day, or counts what happens: "el primero de mayo", "that's the third sofa in 5 years"."""
+    end = said.end
+    if "of" in sentence.at(end) and "month" in sentence.at(end + 1):
+        return True
+    end += "generic" in sentence.at(end) or is_noun(sentence.at(end))
+    spans = sentence.at(end).any_of("this", "of") and any("unit" in each for each in sentence.words[end + 1 : end + 3])
+    return spans and not any("act" in each for each in sentence.words[: said.start])
 
 
 def _run_of_ordinals(sentence: Sentence, place: int) -> tuple[list[int], int]:
@@ -333,7 +330,7 @@ def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | Non
             return replace(said, sort="")
         return replace(said, start=start, end=said.end + 1, explicit=True, noun=(after.stem,))
     if sentence.language.name != "en":
-        noun = _is_noun(before) and not before.any_of("the", "act", "generic")
+        noun = is_noun(before) and not before.any_of("the", "act", "generic")
         if noun and not (_is_definite(sentence, said.start) or "the" in sentence.at(said.start - 2)):
             return replace(said, sort="")
         if noun or "generic" in before:
@@ -352,7 +349,7 @@ def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | Non
 def _orders_others(sentence: Sentence, start: int) -> bool:
     """Tell whether another thing has an ordinal before: "4 bikes on the first walk and 2 on the second one"."""
     ordered = [place for place in range(start) if "ordinal" in sentence.at(place)]
-    return any(_is_noun(sentence.at(place + 1)) and not sentence.at(place + 1).any_of("generic") for place in ordered)
+    return any(is_noun(sentence.at(place + 1)) and not sentence.at(place + 1).any_of("generic") for place in ordered)
 
 
 def _bare(sentence: Sentence, said: Position, start: int) -> Position:
@@ -370,9 +367,9 @@ def _bare(sentence: Sentence, said: Position, start: int) -> Position:
         return pick  # but not "first try!"
     if "dated" in sentence.at(said.start) and not ("act" in before and "time" not in before):
         return none if "about" not in before else pick
-    framed = after.any_of(
-        "end", "break", "copula", "of", "polite", "person", "refused", "not", "this", "object", "time"
-    )
+    framed = after.any_of("end", "break", "copula", "of", "polite", "refused", "not", "this", "object", "time") or (
+        "person" in after and (said.numbers != (2,) or _shown(sentence, said.end))
+    )  # not "the second I get home"
     opened = before.any_of("end", "break", "act", "object", "polite", "not", "except", "generic", "copula")
     return pick if definite and framed and (opened or after.any_of("copula", "of")) else none
 
@@ -426,10 +423,10 @@ def _whole(sentence: Sentence, place: int) -> Position | None:
             return replace(said, end=place + 1)
         if sentence.at(place - 1).any_of("these") or "them" in after or ("generic" in after and after.text != "it"):
             return replace(said, end=place + ("them" in after or "generic" in after), explicit=True)
-        if _is_noun(after):
+        if is_noun(after):
             return replace(said, end=place + 1, noun=(after.stem,), explicit=True)
         return replace(said, sort="")
-    if "the" in after and _is_noun(sentence.at(place + 2)):
+    if "the" in after and is_noun(sentence.at(place + 2)):
         said = replace(said, noun=(sentence.at(place + 2).stem,), explicit=sort == "all")
     excepted = any("except" in each for each in sentence.words[place + 1 : place + 9])
     if excepted and not exception(sentence, said):
@@ -439,9 +436,9 @@ def _whole(sentence: Sentence, place: int) -> Position | None:
     whole = "bare" not in word
     if sort == "both" and after.any_of("the", "of", "owner"):
         return replace(said, sort="")
-    if _is_noun(after) and not after.any_of("except", "generic", "not") and sort == "both":
+    if is_noun(after) and not after.any_of("except", "generic", "not") and sort == "both":
         return replace(said, end=place + 2, noun=(after.stem,))
-    if _is_noun(after) and not after.any_of("except", "not") and not excepted:
+    if is_noun(after) and not after.any_of("except", "not") and not excepted:
         return replace(said, sort="")
     if excepted or sort == "both":
         return replace(said, explicit=True)

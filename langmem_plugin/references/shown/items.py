@@ -243,7 +243,9 @@ _INSTANT = re.compile(
 
 _CLOCK = re.compile(r"(\d\d?):(\d\d)(?::\d\d)?\s?(am|pm)?|(\d\d?)\s?(am|pm)", re.IGNORECASE)
 _LASTING = re.compile(r"(?:(\d+(?:\.\d+)?)\s?h(?:ours?|rs?)?)?\s?(?:(\d+)\s?m(?:in(?:ute)?s?)?)?", re.IGNORECASE)
-_AMOUNT = re.compile(r"([$€£₪]?)\s?([+-]?\d[\d.,]{0,15})\s?([^\W\d_]{0,10}|[$€£₪%])(?:\s.{0,20})?")
+_AMOUNT = re.compile(
+    r"([A-Z]{0,2}[$€£₪]|[A-Z]{3}(?=\s)|)\s?([+-]?\d[\d.,]{0,15})\s?([^\W\d_]{0,10}|[$€£₪%])(/\w{1,10})?(?:\s.{0,20})?"
+)
 _FREE = frozenset(("free", "gratis", "חינם"))
 
 
@@ -273,8 +275,7 @@ def _of_text(text: str) -> tuple[str, float] | None:
     if (found := _LASTING.fullmatch(text)) and any(found.groups()):
         return "min", float(found[1] or 0) * 60 + float(found[2] or 0)
     if found := _AMOUNT.fullmatch(text):
-        unit = found[1] or normal(found[3])
-        return unit, number(found[2])
+        return (found[1] or normal(found[3])) + (found[4] or ""), number(found[2])
     return None
 
 
