@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from langmem_plugin.errors import *  # noqa: F403 - each of them is public
 
 if TYPE_CHECKING:
+    from langmem_plugin.agent.citations import Citation as Citation
     from langmem_plugin.agent.memory_tools import KEY_VALUE_RULES as KEY_VALUE_RULES
     from langmem_plugin.agent.messages import MemoryState as MemoryState
     from langmem_plugin.agent.middleware import MemoryMiddleware as MemoryMiddleware
-    from langmem_plugin.agent.prompt_texts import Citation as Citation
     from langmem_plugin.agent.turn_report import ReportedState as ReportedState
     from langmem_plugin.agent.turn_report import TurnReport as TurnReport
     from langmem_plugin.conversation.saver import ConversationSaver as ConversationSaver
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from langmem_plugin.settings import Settings as Settings
 
 _ROOMS = {
-    "Citation": "agent.prompt_texts",
+    "Citation": "agent.citations",
     "ConversationSaver": "conversation.saver",
     "ErasureReceipt": "privacy.receipts",
     "KEY_VALUE_RULES": "agent.memory_tools",

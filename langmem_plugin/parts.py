@@ -15,12 +15,12 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langmem_plugin import process_forks
 from langmem_plugin.agent.commands.commands import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
+from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.memory_in_prompt import RetrieverDocuments
 from langmem_plugin.agent.messages import TRACE_POLICY
 from langmem_plugin.agent.model_input import Summaries
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.prompt_texts import InstructionChoice
 from langmem_plugin.agent.replying.channel import Channel
 from langmem_plugin.agent.replying.languages import Languages
 from langmem_plugin.agent.run_writing import RunWriting

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "langmem_plugin"
-MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 335, 600, 20
+MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 350, 600, 20
 ROOMS = {
     "agent": 4300,
     "channels": 751,

@@ -8,8 +8,8 @@ from typing import Protocol
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
+from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.prompt_texts import InstructionChoice
 from langmem_plugin.agent.replying.languages import Languages
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.saver import ConversationSaver

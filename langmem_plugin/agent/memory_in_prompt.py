@@ -9,15 +9,9 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin.agent.agent_parts import AgentParts
+from langmem_plugin.agent.citations import Citation, cites, with_sources
 from langmem_plugin.agent.messages import Recalled, last_said
-from langmem_plugin.agent.prompt_texts import (
-    Citation,
-    cites,
-    context_block,
-    context_line,
-    when_told,
-    with_sources,
-)
+from langmem_plugin.agent.prompt_texts import context_block, context_line, when_told
 from langmem_plugin.agent.replying.notices import note_missing
 from langmem_plugin.agent.served_person import answered_now
 from langmem_plugin.errors import EmbeddingUnavailable, LangMemError, SessionExpired, StoreUnavailable, client_errors

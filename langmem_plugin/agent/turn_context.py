@@ -13,12 +13,12 @@ from langgraph.types import Command
 from sqlalchemy import Connection
 
 from langmem_plugin.agent.agent_parts import AgentParts
+from langmem_plugin.agent.citations import Citation, citations_in, cites
 from langmem_plugin.agent.commands.commands import Commands
 from langmem_plugin.agent.commands.confirming import question_below, with_question
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
 from langmem_plugin.agent.messages import Recalled, messages_of, named_node, recalled_of, reply_of
 from langmem_plugin.agent.model_input import ModelInput, Summaries
-from langmem_plugin.agent.prompt_texts import Citation, citations_in, cites
 from langmem_plugin.agent.replying.notices import InstructionNotices
 from langmem_plugin.agent.served_person import names_its_owner, run_config, session_of_run, thread_of_run
 from langmem_plugin.agent.tool_node import StrictTools

@@ -6,7 +6,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.prompt_texts import Citation, citations_in, with_sources
+from langmem_plugin.agent.citations import Citation, citations_in, with_sources
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.log_events import events

@@ -14,10 +14,10 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 from sqlalchemy import Connection
 
 from langmem_plugin.agent.agent_parts import AgentParts
+from langmem_plugin.agent.citations import cites, with_sources
 from langmem_plugin.agent.commands.confirming import AddedQuestion, with_question
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.messages import clean, ids_of, put_together, recalled_of, sender_of
-from langmem_plugin.agent.prompt_texts import cites, with_sources
 from langmem_plugin.agent.replying.languages import Replies, cleaned
 from langmem_plugin.agent.replying.questions import Asked, NotUnderstood, Question, asked_by
 from langmem_plugin.agent.replying.steps import Graph
