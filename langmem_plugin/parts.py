@@ -123,9 +123,9 @@ class Parts:
                 self.database, self.saver, self.service, self.people, erase_after=ERASE_AFTER, now=now
             )
             self.questions = OpenQuestions(self.database, now=now, silence=settings.session_timeout)
-            self.exporter = Exporter(self.saver, self.service, now, enabled=kept)
-            self.documents = DocumentImporter(self.saver, self.service, self.people.resolve, enabled=kept)
-            self.importer = Importer(self.saver, self.service, self.people.resolve, enabled=kept)
+            self.exporter = Exporter(self.saver, self.service, now)
+            self.documents = DocumentImporter(self.saver, self.service, self.people.resolve)
+            self.importer = Importer(self.saver, self.service, self.people.resolve)
 
             self.choice = InstructionChoice(count_tokens)
             self.commands = Commands(self)

@@ -151,7 +151,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     ConfigurationError.
     """
 
-    _keeps_nothing = False
+    keeps_nothing = False
 
     def __init__(
         self,
@@ -339,7 +339,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         namespace;
         a `limit` of 0 or less gives none, as in InMemorySaver.
         """
-        if self._keeps_nothing:
+        if self.keeps_nothing:
             return iter(())
         return islice(self._runs.listed(config, filter, before), None if limit is None else max(limit, 0))
 
@@ -477,7 +477,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     def _leaves_no_trace(self, config: RunnableConfig) -> bool:
         """Tell whether nothing is read and nothing stored for this run."""
-        return self._keeps_nothing or is_automated(config)
+        return self.keeps_nothing or is_automated(config)
 
     # The same in asynchronous code
 
@@ -509,7 +509,7 @@ class SwitchedOffSaver(ConversationSaver):
     A graph cannot wait for an answer.
     """
 
-    _keeps_nothing = True
+    keeps_nothing = True
 
     def turn(
         self,

@@ -14,7 +14,7 @@ from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.exporter import Exporter
 from langmem_plugin.portability.person_export import FORMAT, LISTS, SINGLE
-from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP, LARGEST_UNPACKED, json_file
+from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP, LARGEST_UNPACKED, json_file, refuse_larger
 
 DOCUMENT = "document.csv"
 _LONGEST_TEXT, _MOST_ROWS = 16_000_000, 300_000  # the limit of a cell in characters, and of a table in rows
@@ -171,9 +171,7 @@ def _read_zip(path: Path, largest: int) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as held:
             # No more is ever read than the zip says of itself.
-            if sum(each.file_size for each in held.infolist()) > largest:
-                told = f"the zip holds more than {largest:,} bytes: bring it in as JSON, in parts"
-                raise UnreadableImport(told)  # noqa: TRY301 - one reason of several
+            refuse_larger("the zip", sum(each.file_size for each in held.infolist()), largest)
             return _read_tables(zipfile.Path(held))
     except UnreadableImport:
         raise

@@ -4,21 +4,29 @@ Every part is stored in transactions of its own, and each finds out what exists 
 kept anywhere.
 """
 
+import base64
+import binascii
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
 from typing import Any, TypeVar
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.sessions import past_sessions
+from langmem_plugin.conversation.sessions import past_sessions, session_move
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
+from langmem_plugin.conversation.sessions.searchable_sessions import owner_noted
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.message_claims import ClaimRecord, MessageClaims
+from langmem_plugin.database import BULK_WORK
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.identifiers import OwnerKey, is_group, usable
+from langmem_plugin.identifiers.identifier import is_uuid
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.instructions.instructions import Instruction
@@ -28,13 +36,20 @@ from langmem_plugin.memory.keep.usage_log import Use
 from langmem_plugin.memory.keep.usage_log import keep as keep_uses
 from langmem_plugin.memory.keep.usage_log import there as uses_there
 from langmem_plugin.memory.models import Memory, worded
+from langmem_plugin.memory.write.merging import OwnerMerge
 from langmem_plugin.people import consents, links, person_settings
 from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.time_zones import zone_named
 from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport, Record
-from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, refuse_switched_off
+from langmem_plugin.portability.person_writer import (
+    is_theirs,
+    note_import,
+    refuse_switched_off,
+    session_id_for,
+    store_in_parts,
+)
 from langmem_plugin.portability.records import ImportReport, first_error
 from langmem_plugin.writing import jobs as job_records
 from langmem_plugin.writing.jobs import JobRecord
@@ -81,18 +96,12 @@ class DocumentImporter:
     """An importer of documents; `owner_of` returns the key of the person with an identifier in any spelling."""
 
     def __init__(
-        self,
-        saver: ConversationSaver,
-        service: MemoryService,
-        owner_of: Callable[[str | int], OwnerKey],
-        *,
-        enabled: bool,
+        self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str | int], OwnerKey]
     ) -> None:
-        self._enabled = enabled
         self._saver = saver
         self._service = service
         self._owner_of = owner_of
-        self._writer = PersonWriter(saver, service)
+        self._merge = OwnerMerge(service.repository)
         self._claims = MessageClaims(saver.database, saver.sessions, lambda: saver.serde)
 
     def run(
@@ -108,7 +117,7 @@ class DocumentImporter:
         proven, so no conversation of it goes on, and no message waits for an answer. Raises UnreadableImport for
         what is no such document, or is one of a newer format.
         """
-        refuse_switched_off(enabled=self._enabled)
+        refuse_switched_off(self._saver)
         given = document.model_dump() if isinstance(document, PersonExport) else document
         person = _person_of(given)
         owner = self._owner_of(person if phone is None else phone)
@@ -123,7 +132,7 @@ class DocumentImporter:
         self._said_elsewhere(run)
         if not by_themselves:
             self._incoming(run)
-        self._writer.note_import(owner)
+        note_import(self._saver, owner)
         return run.report
 
     def _settings(self, run: _Run) -> None:
@@ -138,13 +147,13 @@ class DocumentImporter:
                 if name is not None and person_settings.name_of(connection, run.owner) is None:
                     person_settings.keep_name(connection, run.owner, name)
                     is_new = True
-                run.report.count("settings", stored=is_new)
+                run.report.count("settings", is_new)
             given = Consent(**{name: Given(**part.model_dump()) for name, part in consent or ()})
             if given != Consent():
                 is_new = consents.consent_in(connection, run.owner, lock=True) == Consent()
                 if is_new:
                     consents.keep(connection, run.owner, given)
-                run.report.count("consent", stored=is_new)
+                run.report.count("consent", is_new)
 
     def _identifiers(self, run: _Run) -> None:
         for place, record in run.records("identifiers", exported.Identifier):
@@ -155,7 +164,7 @@ class DocumentImporter:
                 kept = links.keep_identifier(connection, run.owner, record.identifier, record.linked_at)
                 if kept is None:
                     raise InvalidInput("this identifier is somebody else's here: link it yourself if it is theirs")
-                run.report.count("identifier", stored=kept)
+                run.report.count("identifier", kept)
 
     # Conversations
 
@@ -178,15 +187,14 @@ class DocumentImporter:
         said: Sequence[Any],
         files: Mapping[str, tuple[str, exported.File]],
     ) -> None:
-        session_id, is_there = self._writer.session_id(run.owner, record.session_id)
-        if session_id != record.session_id:
-            run.session_ids[record.session_id] = session_id
+        session_id, is_there = session_id_for(self._saver, run.owner, record.session_id)
+        run.session_ids[record.session_id] = session_id
         messages = dict(self._messages(run, place, said))
         if is_there:
-            run.report.count("message", stored=False, many=len(messages))
-            run.report.count("session", stored=False)
+            run.report.count("message", 0, of=len(messages))
+            run.report.count("session", 0)
             return
-        thread, is_noted = self._writer.thread(run.owner, record.conversation)
+        thread, is_noted = self._thread(run.owner, record.conversation)
         was_moved = record.conversation is not None and thread != record.conversation
         ends = was_moved or run.by_themselves
         if run.by_themselves and record.ended_at is None:
@@ -208,13 +216,14 @@ class DocumentImporter:
 
         def along(connection: Connection, session: Session, rows: Sequence[int]) -> None:
             if (job := record.extraction) is not None:
-                job_records.keep(connection, session, _job_of(job, {number: rows[at] for number, at in places.items()}))
+                read = frozenset(rows[places[each]] for each in job.read if each in places)
+                job_records.keep(connection, session, JobRecord(job.state, read, job.facts, job.error))
 
         stored = past_sessions.store(self._saver, past, along)
-        run.report.count("message", stored=stored, many=len(messages))
-        run.report.count("session", stored=stored)
+        run.report.count("message", len(messages) if stored else 0, of=len(messages))
+        run.report.count("session", stored)
         if record.extraction is not None:
-            run.report.count("extraction", stored=stored)
+            run.report.count("extraction", stored)
 
     def _messages(self, run: _Run, place: str, said: Sequence[Any]) -> Iterator[tuple[int, PastMessageOf]]:
         """Yield the readable messages with their numbers."""
@@ -234,14 +243,40 @@ class DocumentImporter:
             return kept
         for digest in digests:
             place, record = files.get(digest, (f"file {digest[:12]}", None))
-            if record is None or record.data is None:
-                # A document that names a digest must not get another person's file with that digest.
-                run.report.skip(place, "what is in this file is not in the document")
-                continue
             with run.report.skipping(place):
-                kept[digest] = self._writer.kept_file(record.data, digest, record.mime_type)
-                run.report.count("file", stored=True)
+                kept[digest] = self._kept_file(digest, record)
+                run.report.count("file", 1)
         return kept
+
+    def _kept_file(self, digest: str, record: exported.File | None) -> Callable[[], bytes] | None:
+        """Store a file for `PastSession.files`: a folder has it on disk when this returns. Raises InvalidInput if it is
+        damaged.
+        """
+        if record is None or record.data is None:
+            # A document that names a digest must not get another person's file with that digest.
+            raise InvalidInput("what is in this file is not in the document")
+        try:
+            content = base64.b64decode(record.data, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise InvalidInput("its data is no base64") from error
+        if sha256(content).hexdigest() != digest:
+            raise InvalidInput("its data is not what its sha256 says")
+        self._saver.media.keep(content, record.mime_type)
+        return None if self._saver.media.folder is not None else partial(bytes, content)
+
+    def _thread(self, owner: OwnerKey, conversation: str | None) -> tuple[str, bool]:
+        """Return the thread for a session of this conversation, and whether to note that it is the owner's.
+
+        It is the owner's own conversation, unless the given one is theirs too, or is a server's that is nobody's here.
+        """
+        if conversation is None or conversation == owner:
+            return owner, False
+        with self._saver.database.read() as connection:
+            if is_theirs(connection, owner, conversation):
+                return conversation, False
+            is_noted = owner_noted(connection, conversation) != conversation
+            is_free = not is_noted and not session_move.is_there(connection, conversation)
+        return (conversation, True) if is_free and is_uuid(conversation) else (owner, False)
 
     # Long-term memory
 
@@ -252,7 +287,7 @@ class DocumentImporter:
             with run.report.skipping(place):
                 made = Category(**record.model_dump() | {"parent_id": ids.get(record.parent_id)})
                 ids[record.category_id], stored = self._service.categories.take_in(run.owner, made)
-                run.report.count("category", stored=stored)
+                run.report.count("category", stored)
 
     def _memories(self, run: _Run) -> None:
         memories: dict[str, Memory] = {}
@@ -265,12 +300,15 @@ class DocumentImporter:
                 if made.id in memories:
                     raise InvalidInput(f"memory {made.id} was in the document already")
                 memories[made.id], place[made.id] = made, of_record
-        stored, refused = self._writer.store_memories(run.owner, list(memories.values()))
-        run.report.count("memory", stored=True, many=len(stored))
-        run.report.count("memory", stored=False, many=len(memories) - len(stored) - len(refused))
-        for memory_id, reason in refused.items():
-            run.report.skip(place[memory_id], reason)
-        for memory_id in self._writer.settle(run.owner, list(memories)):
+
+        def store(part: Sequence[Memory]) -> None:
+            run.report.count("memory", len(self._service.take_in(run.owner, part)), of=len(part))
+
+        store_in_parts(in_parts([*memories.values()]), store, lambda each: run.report.skipping(place[each.id]))
+        with self._saver.database.write(patience=BULK_WORK) as connection:
+            there = self._service.repository.ids_there(connection, run.owner, [*memories])
+            settled = self._merge.settle(connection, run.owner, sorted(there), self._service.now())
+        for memory_id in settled:
             run.report.doubt(f"memory {memory_id}", "it cannot hold beside what was known here: it is history now")
 
     def _uses(self, run: _Run) -> None:
@@ -285,8 +323,7 @@ class DocumentImporter:
             ]
             new = {each.access_id for each in kept} - uses_there(connection, run.owner, kept)
             keep_uses(connection, run.owner, kept)
-        run.report.count("use", stored=True, many=len(new))
-        run.report.count("use", stored=False, many=len(kept) - len(new))
+        run.report.count("use", len(new), of=len(kept))
         for place, use in given.items():
             if use.memory_id not in there:
                 run.report.skip(place, "the memory that was used is not there")
@@ -295,23 +332,23 @@ class DocumentImporter:
         for place, record in run.records("instructions", exported.Instruction):
             with run.report.skipping(place):
                 made = Instruction(**record.model_dump(), owner=run.owner)
-                run.report.count("instruction", stored=self._service.instructions.take_in(run.owner, made))
+                run.report.count("instruction", self._service.instructions.take_in(run.owner, made))
 
     def _said_elsewhere(self, run: _Run) -> None:
-        said = [PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", exported.Saying)]
-        for start in range(0, len(said), AT_ONCE):
-            part = [replace(each, session_id=str(run.session(each.session_id))) for each in said[start:][:AT_ONCE]]
-            new = self._service.history.add(run.owner, part)
-            run.report.count("said elsewhere", stored=True, many=new)
-            run.report.count("said elsewhere", stored=False, many=len(part) - new)
+        given = (PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", exported.Saying))
+        said = [replace(each, session_id=str(run.session(each.session_id))) for each in given]
+        for part in in_parts(said):
+            run.report.count("said elsewhere", self._service.history.add(run.owner, part), of=len(part))
 
     def _incoming(self, run: _Run) -> None:
         for position, (place, record) in enumerate(run.records("incoming", exported.Incoming)):
             with run.report.skipping(place), self._saver.database.write() as connection:
-                message = None if record.message is None else _written(from_json(record.message))
+                message = None if record.message is None else from_json(record.message)
+                if not isinstance(message, HumanMessage | None):  # it would be answered
+                    raise InvalidInput("this is no message of a person")
                 claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
                 stored = self._claims.keep_record(connection, run.owner, claim, position)
-                run.report.count("incoming", stored=stored)
+                run.report.count("incoming", stored)
 
 
 def _person_of(document: Mapping[str, Any]) -> str:
@@ -332,14 +369,3 @@ def _person_of(document: Mapping[str, Any]) -> str:
     if not isinstance(person, str) or not person.strip():
         raise UnreadableImport("the document does not say whose it is")
     return person
-
-
-def _written(message: BaseMessage) -> BaseMessage:
-    """Return the message. Raises InvalidInput for one that no person wrote: it would be answered."""
-    if not isinstance(message, HumanMessage):
-        raise InvalidInput("this is no message of a person")
-    return message
-
-
-def _job_of(job: exported.Extraction, rows: Mapping[int, int]) -> JobRecord:
-    return JobRecord(job.state, frozenset(rows[each] for each in job.read if each in rows), job.facts, job.error)

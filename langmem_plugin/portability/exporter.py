@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TextIO
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, Connection, Table, func, or_, select
+from sqlalchemy import Column, ColumnElement, Connection, func, or_, select
 
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.media_store import FileEncryption, data_of, files_in
@@ -74,10 +74,7 @@ class Exporter:
     `person` is any identifier of a person or a group.
     """
 
-    def __init__(
-        self, saver: ConversationSaver, service: MemoryService, now: Callable[[], datetime], *, enabled: bool
-    ) -> None:
-        self._enabled = enabled
+    def __init__(self, saver: ConversationSaver, service: MemoryService, now: Callable[[], datetime]) -> None:
         self._saver = saver
         self._service = service
         self._claims = MessageClaims(saver.database, saver.sessions, lambda: saver.serde)
@@ -109,29 +106,20 @@ class Exporter:
         person = owner_key(self._saver.database, person)
         with self._saver.database.read() as connection:
 
-            def many(table: Table, *of: ColumnElement[bool]) -> int:
-                return int(connection.execute(select(func.count()).select_from(table).where(*of)).scalar_one())
+            def many(holder: Column[str], *also: ColumnElement[bool]) -> int:
+                keys = threads if holder.table in _OF_THREADS else [person]
+                rows = select(func.count()).where(holder.in_(keys), *also)
+                return int(connection.execute(rows).scalar_one())
 
-            threads = threads_of(connection, person)
-            states = memory_table.c.status
-            mine = memory_table.c.owner == person
-            others = (
-                many(memory_table, mine, states.not_in(LIVE)),
-                many(history_message, history_message.c.owner == person),
-                many(memory_category, memory_category.c.owner == person),
-                many(incoming, incoming.c.thread == person),
-                many(question, question.c.thread == person),
-                many(person_table, person_table.c.person == person),
-                many(identifier_table, identifier_table.c.person == person),
-            )
+            threads, owner, state = threads_of(connection, person), memory_table.c.owner, memory_table.c.status
             return Holdings(
-                sessions=many(session_table, session_table.c.thread.in_(threads)),
-                messages=many(message_table, message_table.c.thread.in_(threads)),
-                files=many(media_table, media_table.c.thread.in_(threads)),
-                memories=many(memory_table, mine, states == "active"),
-                pending=many(memory_table, mine, states == "pending"),
-                instructions=many(instruction_table, instruction_table.c.owner == person),
-                others=sum(others),
+                sessions=many(session_table.c.thread),
+                messages=many(message_table.c.thread),
+                files=many(media_table.c.thread),
+                memories=many(owner, state == "active"),
+                pending=many(owner, state == "pending"),
+                instructions=many(instruction_table.c.owner),
+                others=many(owner, state.not_in(LIVE)) + sum(map(many, _OTHERS)),
             )
 
     def parts(self, person: str | int) -> Iterator[tuple[str, Any]]:
@@ -139,7 +127,7 @@ class Exporter:
 
         When all of it was read the export is noted. Raises ConfigurationError where the memory is switched off.
         """
-        refuse_switched_off(enabled=self._enabled)
+        refuse_switched_off(self._saver)
         person = owner_key(self._saver.database, person)
         yield "format", FORMAT
         yield "format_version", FORMAT_VERSION
@@ -245,14 +233,15 @@ class Exporter:
             )
 
 
+_OF_THREADS = (session_table, message_table, media_table)
+_OTHERS = (
+    *(history_message.c.owner, memory_category.c.owner, incoming.c.thread, question.c.thread),
+    *(person_table.c.person, identifier_table.c.person),
+)
+
+
 def _incoming(claim: ClaimRecord) -> exported.Incoming:
-    return exported.Incoming(
-        message_id=claim.message_id,
-        received_at=claim.received_at,
-        message=None if claim.message is None else as_json(claim.message),
-        reply=claim.reply,
-        sent=claim.sent,
-    )
+    return exported.Incoming(**claim._asdict() | {"message": claim.message and as_json(claim.message)})
 
 
 def threads_of(connection: Connection, person: OwnerKey) -> list[str]:

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.owners import is_erased
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory import MemoryService
@@ -29,7 +31,13 @@ from langmem_plugin.memory.instructions.conditions import parsed
 from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
 from langmem_plugin.memory.models import MemoryFields
-from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, refuse_switched_off, stable_id
+from langmem_plugin.portability.person_writer import (
+    note_import,
+    refuse_switched_off,
+    session_id_for,
+    stable_id,
+    store_in_parts,
+)
 from langmem_plugin.portability.records import (
     ERASED,
     Imported,
@@ -43,6 +51,9 @@ from langmem_plugin.portability.records import (
     first_error,
 )
 
+_Waiting = tuple[str, ImportedMemory]
+"""A fact that is to be remembered, behind its id here."""
+
 
 @dataclass
 class _Run:
@@ -53,7 +64,6 @@ class _Run:
     report: ImportReport = field(default_factory=ImportReport)
     waiting: dict[OwnerKey, dict[str, ImportedMemory]] = field(default_factory=dict)
     ones: str | None = None
-    erased: dict[OwnerKey, bool] = field(default_factory=dict)
     held: dict[OwnerKey, set[str]] = field(default_factory=dict)
     categories: dict[tuple[OwnerKey, str], str] = field(default_factory=dict)
     """The ids here of the categories of a person, by those of the source."""
@@ -62,14 +72,10 @@ class _Run:
 class Importer:
     """An importer of records; `owner_of` returns the key of the person with an identifier in any spelling."""
 
-    def __init__(
-        self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], OwnerKey], *, enabled: bool
-    ) -> None:
-        self._enabled = enabled
+    def __init__(self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], OwnerKey]) -> None:
         self._saver = saver
         self._service = service
         self._owner_of = owner_of
-        self._writer = PersonWriter(saver, service)
 
     def run(
         self,
@@ -86,7 +92,7 @@ class Importer:
         Raises what a source raises for a file that it cannot read at all, EmbeddingUnavailable or StoreUnavailable;
         what was done before stays done.
         """
-        refuse_switched_off(enabled=self._enabled)
+        refuse_switched_off(self._saver)
         whose = None if phone is None else normalised(phone, self._service.database.region)
         run = _Run(whose, phone_of)
         for record in records:
@@ -97,13 +103,14 @@ class Importer:
                 self._take(run, record)
         for owner, waiting in run.waiting.items():
             self._remember(run, owner, waiting)
-        self._writer.note_import(whose)
+        note_import(self._saver, whose)
         return run.report
 
     def _take(self, run: _Run, record: Imported) -> None:
         owner = self._owner(run, record.phone)
-        if self._is_erased(run, owner):
-            raise InvalidInput(ERASED)
+        with self._saver.database.read() as connection:
+            if is_erased(connection, owner):
+                raise InvalidInput(ERASED)
         if isinstance(record, ImportedSession):
             self._session(run, owner, record)
         elif isinstance(record, ImportedCategory):
@@ -112,13 +119,6 @@ class Importer:
             self._instruction(run, owner, record)
         elif isinstance(record, ImportedMemory):
             run.waiting.setdefault(owner, {})[stable_id(owner, record.source_id)] = record
-
-    def _is_erased(self, run: _Run, owner: OwnerKey) -> bool:
-        """Tell whether the owner was erased; it is read once for each person of an import."""
-        if owner not in run.erased:
-            with self._saver.database.read() as connection:
-                run.erased[owner] = is_erased(connection, owner)
-        return run.erased[owner]
 
     def _owner(self, run: _Run, named: str | None) -> OwnerKey:
         """Return the owner of a record. Raises InvalidInput where it is unknown."""
@@ -136,27 +136,24 @@ class Importer:
         """Store the session; of one that has grown since it was stored, what is new as a session of its own."""
         messages = _named(owner, record)
         held = self._held(run, owner)
-        is_known = any(each.id in held for each in messages)
         new = [each for each in messages if each.id not in held]
         wanted, began_at = record.source_id, record.began_at
-        if is_known and new:
+        if 0 < len(new) < len(messages):
             wanted, began_at = str(new[0].id), written_at(new[0]) or began_at
-        session_id, is_there = self._writer.session_id(owner, wanted)
-        stored = bool(new or not is_known) and not is_there
+        past = PastSession(
+            thread=owner,
+            session_id=session_id_for(self._saver, owner, wanted)[0],
+            created_at=began_at,
+            last_active=max(began_at, record.ended_at),
+            ended_at=self._saver.sessions.now(),  # the archive keeps it from now on, however old it is
+            messages=[PastMessageOf(each, written_at(each)) for each in new],
+            client_name=record.client_name,
+        )
+        stored = bool(new or not messages) and past_sessions.store(self._saver, past)
         if stored:
-            past = PastSession(
-                thread=owner,
-                session_id=session_id,
-                created_at=began_at,
-                last_active=max(began_at, record.ended_at),
-                ended_at=self._saver.sessions.now(),  # the archive keeps it from now on, however old it is
-                messages=[PastMessageOf(each, written_at(each)) for each in new],
-                client_name=record.client_name,
-            )
-            stored = past_sessions.store(self._saver, past)
             held.update(str(each.id) for each in new)
-        run.report.count("message", stored=stored, many=len(new if stored else messages))
-        run.report.count("session", stored=stored)
+        run.report.count("message", len(new) if stored else 0, of=len(new if stored else messages))
+        run.report.count("session", stored)
 
     def _held(self, run: _Run, owner: OwnerKey) -> set[str]:
         """Return the ids of the messages that the owner's conversation has; they are read once for each person."""
@@ -176,7 +173,7 @@ class Importer:
             record.created_at or self._service.now(),
         )
         run.categories[owner, record.source_id], stored = self._service.categories.take_in(owner, made)
-        run.report.count("category", stored=stored)
+        run.report.count("category", stored)
 
     def _instruction(self, run: _Run, owner: OwnerKey, record: ImportedInstruction) -> None:
         now = self._service.now()
@@ -192,41 +189,36 @@ class Importer:
             made = Instruction(id=stable_id(owner, record.source_id), owner=owner, **fields)
         except ValidationError as error:
             raise InvalidInput(first_error(error)) from error
-        run.report.count("instruction", stored=self._service.instructions.take_in(owner, made))
+        run.report.count("instruction", self._service.instructions.take_in(owner, made))
 
     def _remember(self, run: _Run, owner: OwnerKey, waiting: Mapping[str, ImportedMemory]) -> None:
         """Remember the facts in the order in which they were said: a later run then decides as this one did."""
         with self._saver.database.read() as connection:
             there = self._service.repository.ids_there(connection, owner, list(waiting))
-        run.report.count("memory", stored=False, many=len(there))
+        run.report.count("memory", 0, of=len(there))
         now = self._service.now()
         left = [(memory_id, each) for memory_id, each in waiting.items() if memory_id not in there]
         left.sort(key=lambda one: one[1].fields.get("said_at") or one[1].fields.get("created_at") or now)
-        for new in self._embedding_ahead([dict(left[at : at + AT_ONCE]) for at in range(0, len(left), AT_ONCE)]):
-            try:
-                self._remembered(run, owner, new)
-            except InvalidInput:  # one of them is refused: storing each alone shows which
-                for memory_id, each in new.items():
-                    with run.report.skipping(each.place):
-                        self._remembered(run, owner, {memory_id: each})
+        parts = self._embedding_ahead([*in_parts(left)])
+        store_in_parts(parts, partial(self._remembered, run, owner), lambda one: run.report.skipping(one[1].place))
 
-    def _embedding_ahead(self, parts: Sequence[dict[str, ImportedMemory]]) -> Iterator[dict[str, ImportedMemory]]:
+    def _embedding_ahead(self, parts: Sequence[Sequence[_Waiting]]) -> Iterator[Sequence[_Waiting]]:
         """Give one part after another; the embedder knows its vectors already, since meanwhile it embeds the next."""
         with ThreadPoolExecutor(1, "langmem-embedding") as pool:
-            for part, following in itertools.pairwise([{}, *parts, {}]):
-                begun = pool.submit(self._service.embedder.texts, [each.text.strip() for each in following.values()])
+            for part, following in itertools.pairwise([[], *parts, []]):
+                begun = pool.submit(self._service.embedder.texts, [each.text.strip() for _, each in following])
                 if part:
                     yield part
                 wait([begun])
 
-    def _remembered(self, run: _Run, owner: OwnerKey, new: Mapping[str, ImportedMemory]) -> None:
+    def _remembered(self, run: _Run, owner: OwnerKey, new: Sequence[_Waiting]) -> None:
         facts = [
             (each.text, cast("MemoryFields", {"source_type": "api_import", **each.fields, "id": memory_id}))
-            for memory_id, each in new.items()
+            for memory_id, each in new
         ]
-        for record, made in zip(new.values(), self._service.remember_many(owner, facts), strict=True):
+        for (_, record), made in zip(new, self._service.remember_many(owner, facts), strict=True):
             is_known = made.outcome == "duplicate"
-            run.report.count("memory", stored=not is_known)
+            run.report.count("memory", not is_known)
             if is_known:
                 run.report.doubt(record.place, f"it says what memory {made.id} says")
             elif made.status != "active":

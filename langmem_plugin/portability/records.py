@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from pydantic import ValidationError
 
-from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions
+from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +97,10 @@ class ImportReport:
     skipped: list[Remark] = field(default_factory=list)
     doubted: list[Remark] = field(default_factory=list)
 
-    def count(self, kind: str, *, stored: bool, many: int = 1) -> None:
-        (self.stored if stored else self.there_already)[kind] += many
+    def count(self, kind: str, stored: int, of: int = 1) -> None:
+        """Count how many of these were stored; the others were there already."""
+        self.stored += Counter({kind: stored})
+        self.there_already += Counter({kind: of - stored})
 
     def skip(self, place: str, reason: str) -> None:
         self.skipped.append(Remark(place, reason))
@@ -108,7 +110,7 @@ class ImportReport:
         """Note as skipped, with its reason, a record that is refused in the block."""
         try:
             yield
-        except (InvalidInput, NotSerializable, TooManyInstructions) as error:
+        except (InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport) as error:
             self.skip(place, str(error))
 
     def doubt(self, place: str, reason: str) -> None:

@@ -8,28 +8,22 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
-from langchain_core.messages import BaseMessage
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, update
 
 from langmem_plugin.conversation.config_keys import NOT_METADATA
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
-from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database import BULK_WORK
-from langmem_plugin.database.audit_trail import record
-from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.owners import is_erased
-from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.portability.person_writer import note_import
 from langmem_plugin.portability.records import ERASED, ImportReport, Remark
 from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
-
-_A_SECOND = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +66,7 @@ class ThreadMigration:
                 raise
             except LangMemError as error:
                 report.skip(f"thread {each.thread_id!r}", str(error))
-        with self._saver.database.write() as connection:
-            record(connection, "data.imported")
+        note_import(self._saver, None)
         return report
 
     def _threads(self, source: StockThreads, report: ImportReport) -> Sequence[_Thread]:
@@ -100,7 +93,8 @@ class ThreadMigration:
         ids = source.checkpoint_ids(thread.thread_id)
         with self._saver.stand_still(thread.key):
             with self._saver.database.read() as connection:
-                there = self._holding(connection, thread.key, ids)
+                named = ((thread.key, *each) for each in ids if all(isinstance(part, str) for part in each))
+                there = next(filter(None, (session_rows.with_checkpoint(connection, *each) for each in named)), None)
                 before = None if there is None else self._saver.checkpoints.of(connection, there)
                 held = set() if before is None else set(before.ids(None, None))
                 many = 0 if before is None else len(before.listed())
@@ -112,17 +106,6 @@ class ThreadMigration:
                 return
             checkpoints = source.checkpoints(thread.thread_id, ids)
             self._store(thread, checkpoints, report, there=there, held=held, many=many)
-
-    def _holding(self, connection: Connection, key: str, ids: Sequence[tuple[Any, Any]]) -> Session | None:
-        """Return the session of the key that holds one of these checkpoints, if any."""
-        of_key = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(
-            checkpoint_table.c.thread == key
-        )
-        for part in in_parts(list({checkpoint_id for _, checkpoint_id in ids if isinstance(checkpoint_id, str)})):
-            query = of_key.where(checkpoint_table.c.checkpoint_id.in_(part)).limit(1)
-            if (found := connection.execute(query).first()) is not None:
-                return session_rows.with_checkpoint(connection, key, *found)
-        return None
 
     def _store(
         self,
@@ -137,14 +120,16 @@ class ThreadMigration:
         """Store the thread as a session, in place of the one that it was before it had grown, which `held` these
         checkpoints and `many` messages; that one stays where not all of it can be read at the source any more.
         """
-        counted = ImportReport()
         with self._saver.database.write(patience=BULK_WORK) as connection, connection.begin_nested() as replacing:
             if there is not None:
                 connection.execute(delete(session_table).where(session_table.c.session_id == there.session_id))
             session, newest, missing = None, None, set(held)
-            for each in _readable(checkpoints, counted):
+            for each in checkpoints:
+                if isinstance(each, Remark):
+                    report.skipped.append(each)
+                    continue
                 session = session or self._placed(connection, thread, each.at, there)
-                if (stored := self._stored(connection, session, each, counted)) is not None:
+                if (stored := self._stored(connection, session, each, report)) is not None:
                     stored.messages.publish()  # before it is on disk: nobody else has a session of this number
                     session = replace(session, next_row=stored.messages.next_row)
                     newest = each if not each.namespace or newest is None else newest
@@ -153,11 +138,10 @@ class ThreadMigration:
                 replacing.rollback()
             else:
                 self._finish(connection, session, thread, newest)
-                counted.stored.update({"session": int(there is None), "message": max(0, _messages(newest) - many)})
+                new = len(self._saver.checkpoints.of(connection, session).listed()) - many
+                report.stored.update({"session": int(there is None), "message": max(0, new)})
         if missing:
-            counted.skip(f"thread {thread.thread_id!r}", "not all that is here can be read there any more: it stays so")
-        report.stored.update(counted.stored)
-        report.skipped.extend(counted.skipped)
+            report.skip(f"thread {thread.thread_id!r}", "not all that is here can be read there any more: it stays so")
 
     def _placed(self, connection: Connection, thread: _Thread, at: datetime, there: Session | None) -> Session:
         """Insert a session of that time, archived until it is known whether it may go on: two cannot be current."""
@@ -204,16 +188,3 @@ class ThreadMigration:
                 ended_at=None if goes_on else now,
             )
         )
-
-
-def _readable(checkpoints: Iterator[StockCheckpoint | Remark], report: ImportReport) -> Iterator[StockCheckpoint]:
-    for each in checkpoints:
-        if isinstance(each, Remark):
-            report.skip(each.place, each.reason)
-        else:
-            yield each
-
-
-def _messages(newest: StockCheckpoint) -> int:
-    said = newest.checkpoint["channel_values"].get(MESSAGES)
-    return sum(isinstance(each, BaseMessage) for each in said) if isinstance(said, list) else 0

@@ -10,8 +10,8 @@ import pytest
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.sessions import past_sessions
+from langmem_plugin.database import schema
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, UnreadableImport
-from langmem_plugin.portability import person_writer
 from langmem_plugin.portability.person_export import PersonExport
 from tests.cases import for_each
 from tests.portability.conftest import ANNA, BEN, PNG, fill, same
@@ -143,7 +143,7 @@ def test_a_run_that_is_cut_short_anywhere_is_finished_by_the_next(memory, empty,
     with pytest.raises(KeyboardInterrupt):
         empty.import_person(document)
     monkeypatch.setattr(past_sessions, "store", store)
-    monkeypatch.setattr(person_writer, "AT_ONCE", 1)
+    monkeypatch.setattr(schema, "_AT_ONCE", 1)
     take_in, took = empty.service.take_in, []
 
     def fails(*arguments):

@@ -278,5 +278,5 @@ def test_a_chat_that_becomes_too_large_is_refused_before_it_is_read(tmp_path, is
         with zipfile.ZipFile(chat, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.write(text, text.name)
         assert chat.stat().st_size < 1_000_000
-    with pytest.raises(UnreadableImport, match="in parts of at most"):
+    with pytest.raises(UnreadableImport, match="by parts of at most"):
         list(whatsapp.records(chat if is_zip else text, bot="Shop", phone=ERIN, silence=None, zone=ZoneInfo("UTC")))

@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.identifiers.identifier import is_uuid
-from langmem_plugin.portability.records import ImportedRecord, ImportedSession, Remark
+from langmem_plugin.portability.records import ImportedRecord, ImportedSession, ImportReport
 from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
 
 _MESSAGES = "messages"
@@ -32,60 +32,50 @@ def records(path: Path) -> Iterator[ImportedRecord]:
     """Sessions whose own file is lost or damaged are made anew from their messages. Raises UnreadableImport."""
     if not path.is_dir():
         raise UnreadableImport(f"{path} is no directory of sessions: name DeniDin's data/sessions")
-    bad: list[Remark] = []
+    report = ImportReport()
     sessions: dict[str, tuple[str, Mapping[str, Any]]] = {}
     messages: defaultdict[str, list[_Said]] = defaultdict(list)
-    for file, session_id, held in _read(path, bad):
+    for file, session_id, held in _read(path, report):
         place = str(file.relative_to(path))
         if file.parent.name == _MESSAGES:
             if isinstance(number := held.get("order_num"), int):
                 messages[session_id].append((number, file, held))
             else:
-                bad.append(Remark(place=place, reason="it has no order_num"))
+                report.skip(place, "it has no order_num")
         elif session_id in sessions:
-            bad.append(Remark(place=place, reason=f"session {session_id} was in another file already"))
+            report.skip(place, f"session {session_id} was in another file already")
         else:
             sessions[session_id] = place, held
     for session_id in dict.fromkeys([*sessions, *messages]):
         place, held = sessions.get(session_id, (f"{_MESSAGES} of session {session_id}", {}))
         said = sorted(messages[session_id], key=lambda one: one[:2])
-        try:
-            yield _session(held, session_id, said, place, bad)
-        except InvalidInput as error:
-            yield Remark(place=place, reason=str(error))
-    yield from bad
+        with report.skipping(place):
+            yield _session(held, session_id, said, place, report)
+    yield from report.skipped
 
 
-def _read(path: Path, bad: list[Remark]) -> Iterator[tuple[Path, str, Mapping[str, Any]]]:
+def _read(path: Path, report: ImportReport) -> Iterator[tuple[Path, str, Mapping[str, Any]]]:
     """Give each file that can be read, the id of its session, and what it holds."""
     for file in sorted(path.rglob("*.json")):
-        place = str(file.relative_to(path))
-        try:
+        with report.skipping(str(file.relative_to(path))):
             held = mapping(json_file(file), "it")
-        except (InvalidInput, UnreadableImport) as error:
-            bad.append(Remark(place=place, reason=str(error)))
-            continue
-        if (session_id := text_of(held, "session_id", "chat_id")) is None:
-            bad.append(Remark(place=place, reason="it has no session_id"))
-        else:
+            if (session_id := text_of(held, "session_id", "chat_id")) is None:
+                raise InvalidInput("it has no session_id")
             yield file, session_id, held
 
 
 def _session(
-    held: Mapping[str, Any], session_id: str, said: list[_Said], place: str, bad: list[Remark]
+    held: Mapping[str, Any], session_id: str, said: list[_Said], place: str, report: ImportReport
 ) -> ImportedSession:
     messages: list[BaseMessage] = []
     instants: list[datetime] = []
     chat = text_of(held, "whatsapp_chat", "phone_number", "chat_id")
     for _, file, message in said:
-        try:
+        with report.skipping(f"{_MESSAGES}/{file.name}"):
             made, written = _message(message, file)
-        except InvalidInput as error:
-            bad.append(Remark(place=f"{_MESSAGES}/{file.name}", reason=str(error)))
-            continue
-        messages.append(made)
-        instants.append(written)
-        chat = chat or _chat_in(message)
+            messages.append(made)
+            instants.append(written)
+            chat = chat or _chat_in(message)
     if chat is None or (chat == session_id and is_uuid(chat)):
         raise InvalidInput("neither it nor its messages say whose it is")
     began, last = instant(held.get("created_at")), instant(held.get("last_active"))

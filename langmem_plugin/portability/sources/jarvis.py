@@ -7,17 +7,20 @@ from typing import Any
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.memory.write.key_value import as_text
 from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
-from langmem_plugin.portability.sources.plain_values import each_read, instant, json_file, mapping, text_of
+from langmem_plugin.portability.sources.plain_values import (
+    each_read,
+    instant,
+    json_file,
+    json_in,
+    mapping,
+    numbered,
+    text_of,
+)
 
 
 def recognises(path: Path) -> bool:
     """Tells whether every entry of the file is a key with a value."""
-    if path.suffix != ".json" or not path.is_file():
-        return False
-    try:
-        found = json_file(path)
-    except UnreadableImport:
-        return False
+    found = json_in(path)
     return (
         isinstance(found, dict)
         and bool(found)
@@ -33,7 +36,7 @@ def records(path: Path) -> Iterator[ImportedRecord]:
     found = json_file(path)
     if not isinstance(found, dict):
         raise UnreadableImport(f"{path.name} is no memory.json: it has to be an object of keys")
-    yield from each_read(found.items(), f"{path.name} record", _memory)
+    yield from each_read(numbered(f"{path.name} record", found.items()), _memory)
 
 
 def _memory(entry: tuple[str, Any], place: str) -> ImportedMemory:

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.portability import source_database
-from langmem_plugin.portability.records import Remark
+from langmem_plugin.portability.records import Remark, first_error
 
 UNREADABLE = (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """The errors that may be raised for a record that is not what it should be."""
@@ -208,9 +208,7 @@ def _checked(found: Any, metadata: Any, checkpoint_id: str) -> Checkpoint:
         checkpoint = _CHECKPOINT.validate_python(found)
         _METADATA.validate_python(metadata)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InvalidInput(f"it is no checkpoint of LangGraph ({where}: {first['msg']})") from None
+        raise InvalidInput(f"it is no checkpoint of LangGraph ({first_error(error)})") from None
     if checkpoint["id"] != checkpoint_id:
         raise InvalidInput("it says that it is another checkpoint")
     UUID(checkpoint_id)  # a graph can go on from nothing else

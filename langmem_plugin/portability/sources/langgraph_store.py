@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Row, text
 
 from langmem_plugin.portability import source_database
-from langmem_plugin.portability.records import ImportedMemory, ImportedRecord, Remark
-from langmem_plugin.portability.sources.plain_values import instant
+from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.plain_values import each_read, instant
 
 _TEXTS = ("content", "text", "memory", "data", "value")
 _DATES = ("created_at", "updated_at", "expires_at")
@@ -29,15 +30,12 @@ def records(path_or_url: str, *, owner_at: int | None = None) -> Iterator[Import
         dates = ", ".join(each if each in there else f"NULL AS {each}" for each in _DATES)
         value = f"CASE WHEN length(CAST(value AS TEXT)) <= {_LONGEST} THEN CAST(value AS TEXT) END AS value"
         query = text(f"SELECT prefix, key, {value}, {dates} FROM store ORDER BY prefix, key")  # noqa: S608 - ours
-        for row in connection.execute(query.execution_options(yield_per=_AT_ONCE)):
-            place = f"store {row.prefix!r:.200} key {row.key!r:.200}"
-            try:
-                yield _memory(row, place, owner_at)
-            except (ValueError, RecursionError, OverflowError) as error:
-                yield Remark(place=place, reason=str(error))
+        rows = connection.execute(query.execution_options(yield_per=_AT_ONCE))
+        placed = ((f"store {row.prefix!r:.200} key {row.key!r:.200}", row) for row in rows)
+        yield from each_read(placed, partial(_memory, owner_at))
 
 
-def _memory(row: Row[Any], place: str, owner_at: int | None) -> ImportedMemory:
+def _memory(owner_at: int | None, row: Row[Any], place: str) -> ImportedMemory:
     """Raises ValueError, which says why it is none."""
     if not (isinstance(row.prefix, str) and isinstance(row.key, str)):
         raise ValueError("its namespace or its key is no text")  # noqa: TRY004 - what somebody else wrote

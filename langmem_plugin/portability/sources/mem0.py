@@ -7,7 +7,7 @@ from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
-from langmem_plugin.portability.sources.plain_values import each_read, instant, json_file, mapping
+from langmem_plugin.portability.sources.plain_values import each_read, instant, json_file, json_in, mapping, numbered
 
 _LISTS = ("results", "memories")
 _KEPT = ("hash", "agent_id", "app_id", "run_id", "actor_id", "role")
@@ -16,25 +16,22 @@ _LONGEST_CATEGORY = 100
 
 def records(path: Path) -> Iterator[ImportedRecord]:
     """Raises UnreadableImport if the file is no such export."""
-    return each_read(_items(path), f"{path.name} record", _memory)
+    items = _items(json_file(path))
+    if items is None:
+        raise UnreadableImport(f"{path.name} is no mem0 export: it has no list of results, as get_all() gives them")
+    return each_read(numbered(f"{path.name} record", items), _memory)
 
 
 def recognises(path: Path) -> bool:
     """Tell whether its first memory has what mem0 gives each: an id, the memory and its hash."""
-    try:
-        first = next(iter(_items(path)), None)
-    except (UnreadableImport, OSError):
-        return False
+    first = next(iter(_items(json_in(path)) or ()), None)
     return isinstance(first, dict) and {"memory", "id", "hash"} <= first.keys()
 
 
-def _items(path: Path) -> list[Any]:
-    held = json_file(path)
+def _items(held: Any) -> list[Any] | None:
     if isinstance(held, dict):
         held = next((held[name] for name in _LISTS if name in held), None)
-    if not isinstance(held, list):
-        raise UnreadableImport(f"{path.name} is no mem0 export: it has no list of results, as get_all() gives them")
-    return held
+    return held if isinstance(held, list) else None
 
 
 def _memory(found: Any, place: str) -> ImportedMemory:

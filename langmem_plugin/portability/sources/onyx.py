@@ -15,7 +15,16 @@ from langmem_plugin.portability.records import (
     ImportedRecord,
     Remark,
 )
-from langmem_plugin.portability.sources.plain_values import each_read, instant, json_file, mapping, number, text_of
+from langmem_plugin.portability.sources.plain_values import (
+    each_read,
+    instant,
+    json_file,
+    json_in,
+    mapping,
+    number,
+    numbered,
+    text_of,
+)
 
 _VERSION = "1"
 _SOURCES = ("manual", "extracted_from_chat", "extracted_from_document", "api_import")
@@ -25,15 +34,10 @@ _TRUE = ("true", "t", "1", "yes")
 
 def recognises(path: Path) -> bool:
     """Tells the format by the document's own keys, or the columns of the table."""
-    if not path.is_file():
-        return False
-    if path.suffix == ".csv":
+    if path.suffix == ".csv" and path.is_file():
         with path.open(encoding="utf-8-sig", newline="") as file:
             return {"fact", "fact_type"} <= set(next(csv.reader(file), []))
-    try:
-        found = json_file(path) if path.suffix == ".json" else None
-    except UnreadableImport:
-        return False
+    found = json_in(path)
     return isinstance(found, dict) and {"memories", "user_id", "export_date"} <= found.keys()
 
 
@@ -60,7 +64,7 @@ def records(path: Path) -> Iterator[ImportedRecord]:
     )
     for kind, read in readers:
         held = _parents_first(found.get(kind)) if kind == "categories" else found.get(kind) or []
-        yield from each_read(held if isinstance(held, list) else [held], f"{path.name} {kind}", read)
+        yield from each_read(numbered(f"{path.name} {kind}", held if isinstance(held, list) else [held]), read)
 
 
 def _of_table(path: Path) -> Iterator[ImportedRecord]:
@@ -69,16 +73,16 @@ def _of_table(path: Path) -> Iterator[ImportedRecord]:
         rows = csv.DictReader(file)
         if "fact" not in (rows.fieldnames or ()):
             raise UnreadableImport(f"{path.name} is no table of Onyx's memories: it has no column 'fact'")
+        placed = ((f"{path.name}:{rows.line_num}", row) for row in rows)
         try:
-            for row in rows:
-                place = f"{path.name}:{rows.line_num}"
-                filled = {name: value for name, value in row.items() if name is not None and value}
-                try:
-                    yield _memory(text_of(filled, "user_id"), {}, filled, place)
-                except InvalidInput as error:
-                    yield Remark(place=place, reason=str(error))
+            yield from each_read(placed, _of_row)
         except csv.Error as error:
             yield Remark(place=f"{path.name}:{rows.line_num}", reason=f"this is no row of a table: {error}")
+
+
+def _of_row(row: Mapping[str | None, Any], place: str) -> ImportedMemory:
+    filled = {name: value for name, value in row.items() if name is not None and value}
+    return _memory(text_of(filled, "user_id"), {}, filled, place)
 
 
 def _memory(user: str | None, categories: Mapping[str, str], found: object, place: str) -> ImportedMemory:

@@ -27,8 +27,13 @@ def refuse_vast(path: Path) -> None:
     with path.open("rb") as file:
         while becomes <= LARGEST_UNPACKED and (part := file.read(2**20)):
             becomes += _OF_A_VALUE * sum(map(part.count, (b",", b"[", b"{")))
-    if becomes > LARGEST_UNPACKED:
-        raise UnreadableImport(f"{path.name} would take more than {LARGEST_UNPACKED:,} bytes: bring it in by parts")
+    refuse_larger(path.name, becomes, LARGEST_UNPACKED)
+
+
+def refuse_larger(name: str, size: int, most: int) -> None:
+    """Raise UnreadableImport for what would take more than `most` bytes."""
+    if size > most:
+        raise UnreadableImport(f"{name} would take {size:,} bytes: bring it in by parts of at most {most:,}")
 
 
 def json_file(path: Path) -> Any:
@@ -40,10 +45,24 @@ def json_file(path: Path) -> Any:
         raise UnreadableImport(f"{path.name} is no JSON: {error}") from error
 
 
-def each_read(raws: Iterable[_Raw], kind: str, read: Callable[[_Raw, str], ImportedRecord]) -> Iterator[ImportedRecord]:
-    """Gives what `read` makes of each, with its place: the `kind` and a number; of one that it refuses, why."""
-    for at, raw in enumerate(raws, 1):
-        place = f"{kind} {at}"
+def numbered(kind: str, raws: Iterable[_Raw]) -> Iterator[tuple[str, _Raw]]:
+    """Yield each with its place: the `kind` and a number."""
+    return ((f"{kind} {at}", raw) for at, raw in enumerate(raws, 1))
+
+
+def json_in(path: Path) -> Any:
+    """Return what a file of JSON holds; None for anything else."""
+    try:
+        return json_file(path) if path.is_file() else None
+    except UnreadableImport:
+        return None
+
+
+def each_read(
+    placed: Iterable[tuple[str, _Raw]], read: Callable[[_Raw, str], ImportedRecord]
+) -> Iterator[ImportedRecord]:
+    """Yield what `read` makes of each and of its place; of one that it refuses, why."""
+    for place, raw in placed:
         try:
             yield read(raw, place)
         except (ValueError, RecursionError, OverflowError) as error:

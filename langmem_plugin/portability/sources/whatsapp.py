@@ -18,7 +18,7 @@ from langmem_plugin.conversation.sessions.session_rows import is_silent
 from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import ImportedRecord, ImportedSession, Remark
-from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP
+from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP, refuse_larger
 
 DateOrder = Literal["day-first", "month-first", "year-first"]
 
@@ -205,7 +205,7 @@ def _lines_of(path: Path) -> list[str]:
     """Return the lines of the chat; in an archive it is the one text, or the one that WhatsApp names so."""
     try:
         if not zipfile.is_zipfile(path):
-            _refuse_vast(path.name, path.stat().st_size)
+            refuse_larger(path.name, path.stat().st_size, _LARGEST_CHAT)
             content = path.read_bytes()
         else:
             with zipfile.ZipFile(path) as archive:
@@ -214,16 +214,11 @@ def _lines_of(path: Path) -> list[str]:
                 if len(named or texts) != 1:
                     raise UnreadableImport(f"{path.name} holds {len(named or texts)} chats: give the .txt of one")
                 [chat] = named or texts
-                _refuse_vast(chat.filename, chat.file_size)  # and no more than that is read
+                refuse_larger(chat.filename, chat.file_size, _LARGEST_CHAT)  # and no more than that is read
                 content = archive.read(chat)
     except DAMAGED_ZIP as error:
         raise UnreadableImport(f"{path.name} is damaged ({error}): export the chat again") from error
     return [each.rstrip("\r") for each in content.decode("utf-8-sig", errors="replace").split("\n")]
-
-
-def _refuse_vast(name: str, size: int) -> None:
-    if size > _LARGEST_CHAT:
-        raise UnreadableImport(f"{name} holds {size:,} bytes: bring it in in parts of at most {_LARGEST_CHAT:,}")
 
 
 def _person(senders: Sequence[str], bot: str) -> str:
