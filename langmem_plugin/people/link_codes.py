@@ -61,9 +61,8 @@ def wait(connection: Connection, person: str, other: str, now: datetime) -> bool
     over.
     """
     mine = link_code.c.person == person, link_code.c.expires_at > now, link_code.c.other.is_(None)
-    return (
-        connection.execute(update(link_code).where(*mine).values(other=other, expires_at=now + VALID_FOR)).rowcount > 0
-    )
+    waits = update(link_code).where(*mine).values(other=other, expires_at=now + VALID_FOR)
+    return connection.execute(waits).rowcount > 0
 
 
 def waiting(connection: Connection, person: str, now: datetime) -> str | None:

@@ -1,8 +1,8 @@
 """Make two people one, in one transaction and with a record of what moved, so that it can move back."""
 
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -112,14 +112,7 @@ class Merging:
         if found is None:
             return False
         moved = found.moved.get("memories", ())
-        unindexed: AbstractContextManager[None] = (
-            nullcontext() if self._index is None else self._index.removing(person, moved)
-        )
-        with (
-            self.standing_still(person, other),
-            self._database.keeping(unindexed),
-            links.alone(self._database, patience=BULK_WORK) as connection,
-        ):
+        with self.standing_still(person, other), self._unindexed(person, only=moved) as connection:
             again = merge_of(connection, person, other)
             if again is None or again.merge_id != found.merge_id:
                 return False
@@ -162,12 +155,13 @@ class Merging:
         }
 
     @contextmanager
-    def _unindexed(self, *leaving: OwnerKey) -> Iterator[Connection]:
-        """Begin a transaction as `links.alone`, in which everything of these owners leaves, with their vectors."""
+    def _unindexed(self, *leaving: OwnerKey, only: Sequence[str] | None = None) -> Iterator[Connection]:
+        """Begin a transaction as `links.alone`, in which these memories, or all, of these owners leave the index."""
         with ExitStack() as stack:
-            if self._index is not None:
+            if (index := self._index) is not None:
                 for owner in sorted(set(leaving)):
-                    stack.enter_context(self._database.keeping(self._index.erasing(owner)))
+                    without = index.erasing(owner) if only is None else index.removing(owner, only)
+                    stack.enter_context(self._database.keeping(without))
             yield stack.enter_context(links.alone(self._database, patience=BULK_WORK))
 
     def _shred(self, owner: OwnerKey) -> None:

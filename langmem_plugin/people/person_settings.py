@@ -7,14 +7,14 @@ from functools import partial
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, bindparam, delete, or_, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption.encrypted_columns import PERSON_NAME, EncryptedColumn, Key
 from langmem_plugin.database.people_tables import person as table
 from langmem_plugin.database.people_tables import person_name
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import put, upsert
+from langmem_plugin.database.schema import put
 from langmem_plugin.errors import DecryptionRefused, InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
@@ -63,7 +63,7 @@ class PersonSettings:
             )
         if self._stored:
             with self._database.write() as connection:
-                _store(connection, person, time_zone=zone)
+                put(connection, table, {"person": person}, {"time_zone": zone})
             self._changed(person)
         return ZoneInfo(zone)
 
@@ -84,7 +84,7 @@ class PersonSettings:
         if self._set(person)[1] == language:
             return
         try:
-            self._database.first(lambda connection: _store(connection, person, language=language))
+            self._database.first(lambda connection: put(connection, table, {"person": person}, {"language": language}))
             self._changed(person)
         except StoreUnavailable:
             log.warning("person.not_stored", exc_info=True, extra={"person": masked(person)})
@@ -126,12 +126,6 @@ class PersonSettings:
         """Read the settings anew: at once for this transaction, and for others when it is over."""
         self._cache.drop(person)
         self._database.when_over(partial(self._cache.drop, person))
-
-
-def _store(connection: Connection, person: str, **values: str) -> None:
-    different = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
-    inserted = upsert(connection, table).values(person=person, **values)
-    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values, where=different))
 
 
 _SET = Prepared(select(table.c.time_zone, table.c.language).where(table.c.person == bindparam("of")))

@@ -14,11 +14,7 @@ from langmem_plugin.database.owners import person_of
 
 
 class _Moved(Exception):
-    """The identifier is another person's by now; no session was opened."""
-
-    def __init__(self, person: str) -> None:
-        super().__init__(person)
-        self.person = person
+    """The identifier is by now this person's; no session was opened."""
 
 
 class PersonTurns:
@@ -41,7 +37,7 @@ class PersonTurns:
                     turn = self._saver.turn(person, arrival, opening)
                     config = held.enter_context(turn)
                 except _Moved as moved:
-                    turn, person = None, moved.person
+                    turn, person = None, moved.args[0]
             yield Opened(config, turn.awaits_answer)
 
     @asynccontextmanager
@@ -53,7 +49,7 @@ class PersonTurns:
                     turn = self._saver.turn(person, arrival, opening)
                     config = await held.enter_async_context(turn)
                 except _Moved as moved:
-                    turn, person = None, moved.person
+                    turn, person = None, moved.args[0]
             yield Opened(config, turn.awaits_answer)
 
     def _open(self, identifier: str, connection: Connection, thread: str, ticket: int) -> Opened:
