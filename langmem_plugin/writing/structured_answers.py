@@ -25,7 +25,7 @@ _LONGEST_ANSWER = 100_000
 _THOUGHT_ENDS = re.compile(r"</think(?:ing)?+>")
 _MOST_STARTS = 200  # brackets at which JSON may begin in an answer
 _JSON = json.JSONDecoder(strict=False)  # models write line breaks into strings
-_BEGINS = re.compile(r"\{|\[(?=\s*\{)")
+_BEGINS = re.compile(r"\{|\[(?=\s*(?:\{|\][\s`]*\Z))")
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*+(?:"|$))|,(?=\s*[\]}])', re.DOTALL)
 
 Read = TypeVar("Read")

@@ -272,6 +272,13 @@ def test_small_slips_of_a_models_json_cost_no_fact(extracting, answer, by):
 
 
 @pytest.mark.spec("W-3")
+@for_each("answer", ["[]", "None.\n```json\n[ ]\n```", '{"facts": []}'])
+def test_a_model_that_finds_nothing_is_not_asked_again(extracting, answer):
+    model = extracting(answer, by_tool=False)
+    assert (read(model, "I like tea"), len(model.asked)) == ([], 1)
+
+
+@pytest.mark.spec("W-3")
 @pytest.mark.timeout(5)
 @for_each("answer", ['{"facts": [' + '\\"' * 40_000, "{," * 50_000, '"' * 50_001 + ",]", "[{" * 50_000])
 def test_an_answer_of_brackets_and_quotes_alone_is_given_up_at_once(extracting, answer):
