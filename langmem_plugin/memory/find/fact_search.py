@@ -34,7 +34,6 @@ class Ask:
     query: Query
     nearest: Nearest | None
     weight: float = 1.0  # the weight of its answers among those of other questions
-    at_hand: bool = False  # answered only from what this process holds: by words, where it holds no vectors
 
 
 class FactSearch:
@@ -174,7 +173,7 @@ class FactSearch:
             if memory_ids is not None:
                 corpus.release_vectors()
                 return self._vectors.cosines(connection, ask.owner, query.meaning.vector, memory_ids)
-        if corpus.holds_vectors or ask.at_hand:
+        if corpus.holds_vectors:
             return []
         found = self._repository.query_similar_by_embedding(
             connection, ask.owner, query.meaning.vector, where=query.where, valid_at=query.now, limit=_candidates(query)

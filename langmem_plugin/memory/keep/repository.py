@@ -1,7 +1,6 @@
 """Memories in the database: every statement names the owner, every write is conditional."""
 
 import heapq
-import itertools
 import operator
 import re
 import uuid
@@ -15,7 +14,6 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
-    Select,
     and_,
     bindparam,
     delete,
@@ -28,7 +26,7 @@ from sqlalchemy import (
 
 from langmem_plugin.database.audit_trail import Done, record, record_all
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import in_parts, insert_new
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
@@ -52,12 +50,11 @@ from langmem_plugin.memory.keep.rows import (
     begin_change,
     begin_removal,
     blinded_slot,
-    each_row,
     is_any,
     owned,
     states_of,
 )
-from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
+from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status, plain
 
 _MOST_UNASKED = 5
@@ -70,6 +67,10 @@ _MOST_FORGOTTEN = 100  # number of memories looked at to take the last one back
 _FIRST_STORED = (memory.c.created_at, memory.c.position)
 _LAST_STORED = tuple(each.desc() for each in _FIRST_STORED)
 _LAST_CHANGED = (memory.c.change.desc(),)
+_IS_UNASKED = and_(
+    memory.c.asked_at.is_(None),
+    or_(memory.c.status == "pending", and_(memory.c.status == "active", memory.c.doubted_at.is_not(None))),
+)
 _BECAME: Mapping[Status, str] = {
     "superseded": "memory.superseded",
     "archived": "memory.archived",
@@ -355,19 +356,11 @@ class MemoryRepository:
         return self._those(connection, owner, *forgotten, order=_LAST_CHANGED, most=most)
 
     def unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> list[Memory]:
-        """Return memories never asked about: those that wait for the person's word, and those in doubt; of each some,
-        the newest first.
+        """Return some memories never asked about: those that wait for the person's word before those in doubt, the
+        newest first.
         """
-        unasked = (memory.c.asked_at.is_(None), valid(now))
-        pending, doubted = (
-            memory.c.status == "pending",
-            and_(memory.c.doubted_at.is_not(None), memory.c.status == "active"),
-        )
-        last = memory.c.doubted_at.desc()
-        return [
-            *self._those(connection, owner, *unasked, pending, order=_LAST_STORED, most=_MOST_UNASKED),
-            *self._those(connection, owner, *unasked, doubted, order=[last], most=_MOST_UNASKED),
-        ]
+        order = (memory.c.status.desc(), memory.c.doubted_at.desc(), *_LAST_STORED)
+        return self._those(connection, owner, _IS_UNASKED, valid(now), order=order, most=_MOST_UNASKED)
 
     def has_unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> bool:
         """Tell whether there is any memory that was not asked about yet, damaged or not."""
@@ -443,7 +436,7 @@ class MemoryRepository:
     def query_similar_by_embedding(
         self,
         connection: Connection,
-        owner: OwnerKey | None,
+        owner: OwnerKey,
         vector: Vector,
         *,
         where: Filter = EVERYTHING,
@@ -451,48 +444,20 @@ class MemoryRepository:
         limit: int,
     ) -> list[tuple[Memory, float]]:
         """Return the memories with their cosine, best first, computed over every fitting memory: exact, and no
-        cache is needed. Without an owner those of whoever has some, for operators.
+        cache is needed.
         """
         fitting = matching(connection, owner, where, ("active",), valid_at)
-        if owner is not None:
-            fitting.append(memory_vector.c.owner == owner)
-        encryption = encryption_of(connection)
-        of_model = _compared().add_columns(memory_vector.c.owner).where(memory_vector.c.model == self._vectors.model)
-        rows = connection.execute(of_model.where(*fitting).order_by(memory_vector.c.owner))
-        compared = [
-            (cosine, whose, memory_id)
-            for whose, theirs in itertools.groupby(rows, key=operator.attrgetter("owner"))
-            for memory_id, cosine in self._vectors.compared(encryption, whose, (row[:3] for row in theirs), vector)
-        ]
-        nearest = heapq.nlargest(limit, compared, key=operator.itemgetter(0))
-        ids: defaultdict[OwnerKey, list[str]] = defaultdict(list)
-        for _, whose, memory_id in nearest:
-            ids[whose].append(memory_id)
-        held = {(whose, each.id): each for whose in ids for each in self.by_ids(connection, whose, ids[whose])}
-        return [(held[whose, each], cosine) for cosine, whose, each in nearest if (whose, each) in held]
+        compared = self._vectors.compared(connection, owner, self._vectors.of_memories(owner).where(*fitting), vector)
+        nearest = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
+        return [(each, nearest[each.id]) for each in self.by_ids(connection, owner, list(nearest))]
 
     def newest_vectors(
         self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, limit: int
     ) -> list[tuple[str, bytes]]:
         """Return the newest active memories without a key: the id and the vector of each that can be compared."""
-        newest = (
-            _compared()
-            .where(
-                memory_vector.c.owner == owner,
-                memory_vector.c.model == self._vectors.model,
-                memory.c.status == "active",
-                memory.c.key.is_(None),
-                valid(valid_at),
-            )
-            .order_by(*_LAST_STORED)
-            .limit(limit)
-        )
-        encryption, vectors = encryption_of(connection), self._vectors
-        return [
-            (memory_id, whole)
-            for memory_id, *held in each_row(connection, newest)
-            if (whole := vectors.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
-        ]
+        recalled = (memory.c.status == "active", memory.c.key.is_(None), valid(valid_at))
+        newest = self._vectors.of_memories(owner).where(*recalled).order_by(*_LAST_STORED).limit(limit)
+        return list(self._vectors.read(connection, owner, newest))
 
     def _those(
         self,
@@ -550,23 +515,8 @@ _SAME = Prepared(
     )
 )
 _UNASKED = Prepared(
-    select(memory.c.memory_id)
-    .where(
-        memory.c.owner == bindparam("of_owner"),
-        memory.c.asked_at.is_(None),
-        or_(
-            memory.c.status == "pending",
-            and_(memory.c.status == "active", memory.c.doubted_at.is_not(None)),
-        ),
-        _VALID,
-    )
-    .limit(1)
+    select(memory.c.memory_id).where(memory.c.owner == bindparam("of_owner"), _IS_UNASKED, _VALID).limit(1)
 )
-
-
-def _compared() -> Select[Any]:
-    """Return the vectors of memories, with the memories joined to choose by."""
-    return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(memory, OF_MEMORY)
 
 
 def _what_was_done(before: Memory, after: Memory) -> str:

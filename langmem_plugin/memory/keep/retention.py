@@ -7,14 +7,12 @@ from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
-from langmem_plugin.database.conversation_tables import message, thread_owner
 from langmem_plugin.database.deletion_in_slices import delete_in_slices
 from langmem_plugin.database.memory_tables import (
-    extraction_job,
     history_message,
     memory,
     memory_access,
@@ -91,16 +89,12 @@ class Retention:
             self._repository.remove(connection, owner, _first(connection, owner, OVER, memory.c.updated_at, above))
 
     def erase(self, owner: str | int) -> int:
-        """Delete for good, at once, everything of the owner that is kept here; return how many memories there were.
-
-        The owner's earlier words are not taken into their memory any more either.
-        """
+        """Delete for good, at once, everything of the owner that is kept here; return how many memories there were."""
         owner = owner_key(self._database, owner)
         unindexed = nullcontext() if self._index is None else self._index.erasing(owner)
         with unindexed, self._database.write(patience=BULK_WORK) as connection:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             held = int(connection.execute(counted).scalar_one())
-            _nothing_more_extracted(connection, owner)  # locked before the memories, as extraction does
             for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row
                 connection.execute(delete(table).where(table.c.owner == owner))
             record(connection, "memory.erased", owner=owner)
@@ -168,39 +162,21 @@ class Retention:
 
     def owners_forgotten(self) -> Iterator[int]:
         """Forget for `purge` owners of nothing among the next 200: no sweep looks at all. See `memories_deleted`."""
-        following = select(memory_owner.c.owner).where(memory_owner.c.owner > self._looked_at)
+        left = (select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists() for table in _KEPT)
+        following = select(memory_owner.c.owner, memory_owner.c.change, or_(*left).label("is_left")).where(
+            memory_owner.c.owner > self._looked_at
+        )
         with self._database.read() as connection:
-            few = connection.scalars(following.order_by(memory_owner.c.owner).limit(_OWNERS_AT_ONCE)).all()
-            owners = [each for each in few if connection.execute(_if_of_nothing(each)).first()]
-        self._looked_at = few[-1] if len(few) == _OWNERS_AT_ONCE else ""
-        for owner in owners:
+            few = connection.execute(following.order_by(memory_owner.c.owner).limit(_OWNERS_AT_ONCE)).all()
+        self._looked_at = few[-1].owner if len(few) == _OWNERS_AT_ONCE else ""
+        for owner, change, is_left in few:
+            if is_left:
+                continue
+            # What is stored meanwhile would go with the owner's row; but then that row has another number.
+            unchanged = (memory_owner.c.owner == owner, memory_owner.c.change == change)
             with self._database.write() as connection:
-                # Locked before it is looked at again: what is stored meanwhile would go with the owner's row.
-                connection.execute(select(memory_owner.c.owner).where(memory_owner.c.owner == owner).with_for_update())
-                found = connection.execute(_if_of_nothing(owner)).first()
-                if found is not None:
-                    connection.execute(delete(memory_owner).where(memory_owner.c.owner == owner))
-            yield int(found is not None)
-
-
-def _if_of_nothing(owner: OwnerKey) -> Select[Any]:
-    """Return a query for the owner's row, if nothing is left of theirs."""
-    left = (select(table.c.owner).where(table.c.owner == owner).exists() for table in _KEPT)
-    return select(memory_owner.c.owner).where(memory_owner.c.owner == owner, *(~each for each in left))
-
-
-def _nothing_more_extracted(connection: Connection, owner: OwnerKey) -> None:
-    """Drop the extraction of the owner's messages so far; whoever reads in them now stores nothing."""
-    theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == owner)
-    jobs = select(extraction_job.c.thread, extraction_job.c.session).where(
-        or_(extraction_job.c.thread == owner, extraction_job.c.thread.in_(theirs))
-    )
-    for thread, number in connection.execute(jobs.with_for_update()).all():
-        there = select(message.c.row).where(message.c.thread == thread, message.c.session == number)
-        taken = connection.execute(there).scalars().all()
-        job = update(extraction_job).where(extraction_job.c.thread == thread, extraction_job.c.session == number)
-        over = {"state": "completed", "claim": extraction_job.c.claim + 1, "facts": [], "taken": taken}
-        connection.execute(job.values(over))
+                forgotten = connection.execute(delete(memory_owner).where(*unchanged)).rowcount
+            yield forgotten
 
 
 def _first(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, and_, insert, select
+from sqlalchemy import Connection, Select, Table, and_, insert, select
 
 from langmem_plugin.database.encryption import Encryption, Place, encryption_of
 from langmem_plugin.database.memory_tables import history_vector, memory, memory_vector
@@ -11,10 +11,13 @@ from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import in_parts, inserts
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes, to_bytes, to_halves
-from langmem_plugin.memory.keep.rows import AnyRow, Damages, Kind, checksum_of_vector, vector_is_whole
+from langmem_plugin.memory.embedding.embedder import Vector, cosines, from_bytes, to_bytes, to_halves
+from langmem_plugin.memory.keep.rows import Damages, Kind, checksum_of_vector, each_row, vector_is_whole
 
 OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
+_MEMORY_VECTORS = select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(
+    memory, OF_MEMORY
+)
 _TABLES: dict[Kind, Table] = {"memory vector": memory_vector, "message vector": history_vector}
 
 
@@ -103,45 +106,41 @@ class StoredVectors:
             self._damages.report(kind, owner, row_id)
         return found
 
+    def of_memories(self, owner: OwnerKey) -> Select[Any]:
+        """Return a query for the owner's vectors, with their memories joined to choose by."""
+        return _MEMORY_VECTORS.where(memory_vector.c.owner == owner, memory_vector.c.model == self.model)
+
+    def read(self, connection: Connection, owner: OwnerKey, chosen: Select[Any]) -> Iterator[tuple[str, bytes]]:
+        """Give the id and the vector of each memory that `of_memories` chooses and whose vector is there and whole."""
+        encryption = encryption_of(connection)
+        for memory_id, *held in each_row(connection, chosen):
+            if (whole := self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held))) is not None:
+                yield memory_id, whole
+
     def compared(
-        self, encryption: Encryption, owner: OwnerKey, rows: Iterable[tuple[Any, ...]], vector: Vector
+        self, connection: Connection, owner: OwnerKey, chosen: Select[Any], vector: Vector
     ) -> list[tuple[str, float]]:
-        """Return the cosine with `vector` of each row of (memory id, stored vector, checksum) that can be compared."""
-        held = [
-            (memory_id, whole)
-            for memory_id, *stored in rows
-            if (whole := self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*stored)))
-            and len(whole) == vector.nbytes
-        ]
+        """Return the cosine with `vector` of each memory that `of_memories` chooses and that can be compared."""
+        held = [each for each in self.read(connection, owner, chosen) if len(each[1]) == vector.nbytes]
         if not held:
             return []
-        found = cosines(_matrix([stored for _, stored in held]), vector)
-        return [(memory_id, float(cosine)) for (memory_id, _), cosine in zip(held, found, strict=True)]
+        rows = from_bytes(b"".join(whole for _, whole in held)).reshape(len(held), -1)
+        return [(each, float(cosine)) for (each, _), cosine in zip(held, cosines(rows, vector), strict=True)]
 
     def cosines(
         self, connection: Connection, owner: OwnerKey, vector: Vector, memory_ids: Sequence[str]
     ) -> list[tuple[str, float]]:
         """Return the exact cosine of each of these memories that has a vector, in no order."""
-        return self.compared(encryption_of(connection), owner, self._rows(connection, owner, memory_ids), vector)
+        chosen = self._those(owner, memory_ids)
+        return [found for each in chosen for found in self.compared(connection, owner, each, vector)]
 
     def of(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> dict[str, Vector]:
         """Return the vectors of these memories that are there and whole."""
-        rows, encryption = self._rows(connection, owner, memory_ids), encryption_of(connection)
-        whole = (
-            (memory_id, self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
-            for memory_id, *held in rows
-        )
-        return {memory_id: from_bytes(stored) for memory_id, stored in whole if stored is not None}
+        read = (each for chosen in self._those(owner, memory_ids) for each in self.read(connection, owner, chosen))
+        return {memory_id: from_bytes(whole) for memory_id, whole in read}
 
-    def _rows(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[AnyRow]:
-        for part in in_parts(memory_ids):
-            yield from connection.execute(
-                select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).where(
-                    memory_vector.c.owner == owner,
-                    memory_vector.c.model == self.model,
-                    memory_vector.c.memory_id.in_(part),
-                )
-            )
+    def _those(self, owner: OwnerKey, memory_ids: Sequence[str]) -> list[Select[Any]]:
+        return [self.of_memories(owner).where(memory_vector.c.memory_id.in_(part)) for part in in_parts(memory_ids)]
 
 
 def move_vectors(
@@ -159,8 +158,3 @@ def move_vectors(
                 arriving.append({"owner": target, "model": model, name: ids[old], **values})
         if arriving:
             connection.execute(insert(table), arriving)
-
-
-def _matrix(stored: Sequence[bytes]) -> Matrix:
-    """Return one row per vector; shape (rows, dimension)."""
-    return from_bytes(b"".join(stored)).reshape(len(stored), -1)

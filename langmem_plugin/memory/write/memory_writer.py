@@ -1,9 +1,10 @@
 """The writer of memories, which are embedded first and then stored in one transaction; also of those of a session."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
+from operator import itemgetter
 from typing import Any, Unpack
 
 from sqlalchemy import Connection, delete, func, insert, select
@@ -255,8 +256,7 @@ class MemoryWriter:
             yield connection
             if seen is not None:
                 refuse_erased(connection, owner, seen)
-        if self._index is not None and owner in self._index.names:
-            self._database.when_over(partial(self._index.follow, owner))
+        self._follow(owner)
 
     @timed("store")
     def create_memory(
@@ -279,12 +279,10 @@ class MemoryWriter:
         text = worded(text)
         vector = self._embedder.texts([text])[0] if embedding is None else self._unit(embedding)
         entry = dict(fields) | {"session_id": session_id, "summary_text": summary_text}
-        with self._database.write() as connection:
-            whose = OwnerKey(session_id) if owner is None else owner
+        whose = OwnerKey(session_id) if owner is None else owner
+        with self._writing(whose, seen) as connection:
             made = self._reconciler.store_entry(connection, whose, NewMemory(text, vector, entry))
-            self._retention.keep_within(connection, made.owner)
-            refuse_erased(connection, made.owner, seen)
-        self._follow([made.owner])
+            self._retention.keep_within(connection, whose)
         return made
 
     def get_memories_by_session(
@@ -319,19 +317,13 @@ class MemoryWriter:
             raise InvalidInput("pass a text that is not blank, or an embedding, to compare with")
         vector = self._embedder.query(storable(query)) if isinstance(query, str) else self._unit(query)
         most, now = max(_count(limit), 0), self._now()
-        if session_id is not None:
-            with self._database.read() as connection:
-                nearest = self._repository.query_similar_by_embedding(
-                    connection, owner, vector, where=_of(session_id), valid_at=now, limit=most
-                )
-        else:
-            assert owner is not None  # noqa: S101 - or the session is named
-            meaning = Meaning(vector, self._embedder.calibration)
-            ask = self._facts.ask(owner, Query("", meaning, "semantic", most, 0.0, EVERYTHING, now))
-            with self._database.read() as connection:
-                hits = self._facts.best_of(connection, [ask], most)
-            nearest = [(each.memory, each.signals["cosine"]) for each in hits]
-            nearest.sort(key=lambda each: each[1], reverse=True)
+        where = EVERYTHING if session_id is None else _of(session_id)
+        query_of = Query("", Meaning(vector, self._embedder.calibration), "semantic", most, 0.0, where, now)
+        owners = self._owners_in(where) if owner is None else [owner]
+        asks = [self._facts.ask(each, query_of) for each in owners]
+        with self._database.read() as connection:
+            hits = self._facts.best_of(connection, asks, most)
+        nearest = sorted(((each.memory, each.signals["cosine"]) for each in hits), key=itemgetter(1), reverse=True)
         relevance = self._embedder.calibration.relevance
         found = [Found(each, cosine, relevance(cosine), "semantic", {"cosine": cosine}) for each, cosine in nearest]
         return [each for each in found if each.similarity >= min_similarity]
@@ -380,7 +372,8 @@ class MemoryWriter:
             for whose in held or [OwnerKey(name) if owner is None else owner]:
                 dropped += self._repository.set_status(connection, whose, held.get(whose, []), "forgotten", now=now)
                 _mark(connection, whose, name, now)
-        self._follow(held)
+        for whose in held:
+            self._follow(whose)
         return dropped
 
     def collection_dropped_at(self, name: str, *, owner: str | int | None = None) -> datetime | None:
@@ -393,15 +386,18 @@ class MemoryWriter:
             dropped_at: datetime | None = connection.execute(marks).scalar()
             return None if dropped_at is None or self._size(connection, name, owner) else dropped_at
 
+    def _owners_in(self, where: Filter) -> list[OwnerKey]:
+        with self._database.read() as connection:
+            fitting = matching(connection, None, where, ("active",), self._now())
+            return list(connection.execute(select(memory.c.owner).where(*fitting).distinct()).scalars())
+
     def _size(self, connection: Connection, session_id: str, owner: OwnerKey | None) -> int:
         return self._repository.count(connection, owner, _of(session_id), valid_at=self._now())
 
-    def _follow(self, owners: Iterable[OwnerKey]) -> None:
-        """Bring the index of these owners up to date now, not only when they are next asked about."""
-        if self._index is not None:
-            indexed = {*self._index.names, *self._index.owners()}
-            for owner in indexed & {*owners}:
-                self._index.follow(owner)
+    def _follow(self, owner: OwnerKey) -> None:
+        """Bring the collection of an owner who always has one up to date now, not only when they are next asked for."""
+        if self._index is not None and owner in self._index.names:
+            self._database.when_over(partial(self._index.follow, owner))
 
     def _key(self, owner: str | int | None) -> OwnerKey | None:
         return None if owner is None else owner_key(self._database, owner)

@@ -5,7 +5,7 @@ What is damaged stays under the key that it was written for, where it can be res
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -101,7 +101,8 @@ class OwnerMerge:
                 self._repository.change(connection, whose, name, changes, now=now, statuses=(marked,))
         _messages(connection, holder, owner, record["messages"], record["message_names"])
         _instructions(connection, holder, owner, record["instructions"], record["silenced"])
-        _categories_back(connection, record, holder, owner)
+        of_both = {now: old for old, (now, *_) in record.get("categories_of_both", {}).items()}
+        _categories(connection, holder, owner, record.get("categories", {}) | of_both, of_both)
         _marks(connection, holder, owner, record["marks"])
 
     def settle(self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime) -> dict[str, Any]:
@@ -316,53 +317,36 @@ def _marks(connection: Connection, source: OwnerKey, target: OwnerKey, only: Seq
     return moved
 
 
-def _categories(connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
-    """Move the categories of `source`; of a name that both had the target's stays. Return the old ids by the new, and
-    by the old ids what stands for them.
+def _categories(
+    connection: Connection,
+    source: OwnerKey,
+    target: OwnerKey,
+    names: Mapping[str, str] | None = None,
+    shared: Collection[str] = (),
+) -> Record:
+    """Move categories, those of `names` under these ids, and leave copies of those `shared`; of a name that both have
+    the target's stays. Return the old ids of those that moved by the new, and by the old ids what stands for others.
     """
+    column, here = memory_category.c.category_id, memory_category.c.owner == source
+    wanted = [each for each in categories.listed(connection, source) if names is None or each.category_id in names]
     there = {plain(each.name): each.category_id for each in categories.listed(connection, target)}
-    taken = _ids_of_categories(connection, target)
-    ids: dict[str, str] = {}
-    moved: dict[str, str] = {}
-    of_both: dict[str, list[str]] = {}
-    arriving = []
-    for each in categories.listed(connection, source):  # parents before children
-        old, known = each.category_id, there.get(plain(each.name))
-        ids[old] = known or (str(uuid.uuid4()) if old in taken else old)
-        if known is not None:
-            of_both[old] = [known]
-        else:
-            moved[ids[old]] = old
-            arriving.append(replace(each, category_id=ids[old], parent_id=each.parent_id and ids.get(each.parent_id)))
-    _delete_categories(connection, source, ids)
+    named = {each.category_id: (names or {}).get(each.category_id, each.category_id) for each in wanted}
+    taken = owned(connection, target, column, list(named.values()))
+    moved = {old: str(uuid.uuid4()) if new in taken else new for old, new in named.items()}
+    of_both = {each.category_id: there[plain(each.name)] for each in wanted if plain(each.name) in there}
+    ids = moved | of_both
+    left = [each for each in ids if each not in shared]
+    connection.execute(delete(memory_category).where(here, column.in_(left)))
+    arriving = (
+        replace(each, category_id=ids[each.category_id], parent_id=ids.get(each.parent_id or ""))
+        for each in wanted
+        if each.category_id not in of_both
+    )
     categories.store(connection, target, arriving)
-    return {"categories": moved, "categories_of_both": of_both}
-
-
-def _categories_back(connection: Connection, record: Record, holder: OwnerKey, owner: OwnerKey) -> None:
-    """Give back, as they are now, the categories that moved and those that stand for one of the owner's."""
-    held = {each.category_id: each for each in categories.listed(connection, holder)}
-    there = {plain(each.name) for each in categories.listed(connection, owner)}
-    moved: dict[str, str] = record.get("categories", {})
-    old_ids = moved | {now: old for old, (now, *_) in record.get("categories_of_both", {}).items()}
-    taken = _ids_of_categories(connection, owner)
-    back = {
-        now: replace(held[now], category_id=old, parent_id=old_ids.get(held[now].parent_id or ""))
-        for now, old in old_ids.items()
-        if now in held and old not in taken and plain(held[now].name) not in there
+    return {
+        "categories": {new: old for old, new in moved.items() if old not in of_both},
+        "categories_of_both": {old: [known] for old, known in of_both.items()},
     }
-    _delete_categories(connection, holder, moved.keys() & back.keys())
-    categories.store(connection, owner, back.values())
-
-
-def _ids_of_categories(connection: Connection, owner: OwnerKey) -> set[str]:
-    mine = select(memory_category.c.category_id).where(memory_category.c.owner == owner)
-    return set(connection.execute(mine).scalars())
-
-
-def _delete_categories(connection: Connection, owner: OwnerKey, ids: Iterable[str]) -> None:
-    here = (memory_category.c.owner == owner, memory_category.c.category_id.in_(list(ids)))
-    connection.execute(delete(memory_category).where(*here))
 
 
 def _other_names(moved: Mapping[str, str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from langmem_plugin.facts import (
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
-from langmem_plugin.memory.find.fact_search import Ask, FactSearch, SearchedWords
+from langmem_plugin.memory.find.fact_search import FactSearch, SearchedWords
 from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
@@ -232,19 +232,12 @@ class Reconciler:
 
         A text that was corrected or forgotten since it was said is stored as corrected or forgotten.
         """
-        now = self._now()
-        draft = self._draft(owner, new, now)
-        begin_change(connection, owner, 0)
-        held = self._held(connection, owner, [draft], (), now).concerning(draft, ())
-        decision = decided(draft, held)
-        [made] = self._repository.insert(connection, owner, [(draft.memory, new.vector)])
-        same = decision.same
-        if same is not None and same.over_at is not None:
-            changes = {"status": same.memory.status, "superseded_by": same.memory.superseded_by}
-            return self._repository.change(connection, owner, made.id, changes, now=now)
-        if same is not None:
-            return made
-        return self._finished(connection, draft, decision, {id(draft): made}, now).memory
+        [made] = self.store(connection, owner, [new])
+        if made.outcome != "duplicate":
+            return made.memory
+        state = {} if made.status in LIVE else {"status": made.status, "superseded_by": made.superseded_by}
+        entry = self._draft(owner, new, self._now()).memory.model_copy(update=state)
+        return self._repository.insert(connection, owner, [(entry, new.vector)])[0]
 
     def related(self, owner: str | int, text: str, *, limit: int = 5) -> list[Related]:
         """Return the memories that a text concerns, the surest first, with what remembering it would do to each and
@@ -255,7 +248,7 @@ class Reconciler:
         draft = self._draft(owner, NewMemory(text, vector, {}), now)
         meaning = Meaning(vector, self._embedder.calibration) if self._embedder.understands(text) else None
         query = Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, now)
-        ask = Ask(owner, query, None, at_hand=True)
+        ask = self._search.ask(owner, query)
         with self._database.read() as connection:
             found = {each.memory.id: each.similarity for each in self._search.best_of(connection, [ask], _NEAREST)}
             held = self._held(connection, owner, [draft], found, now).concerning(draft, list(found))
