@@ -143,16 +143,6 @@ memory_verdicts = Table(  # one row each: how often the person was asked whether
     sqlite_with_rowid=False,
 )
 
-memory_collection = Table(  # a session whose memories were dropped together: the last 1,000
-    "langmem_memory_collection",
-    metadata,
-    Column("owner", Owner, primary_key=True),
-    Column("session_id", Name, primary_key=True),
-    Column("dropped_at", Instant, nullable=False),
-    ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
-    sqlite_with_rowid=False,
-)
-
 memory_access = Table(  # the last 100 uses of each memory and looks at it, and up to 20 more uses
     "langmem_memory_access",
     metadata,

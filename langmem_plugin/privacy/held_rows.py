@@ -88,13 +88,13 @@ def take_out(connection: Connection, erasure_id: str, keys: Collection[str]) -> 
 def put_back(connection: Connection, erasure_id: str) -> None:
     """Put the rows back unchanged; the tables must have nothing under their keys.
 
-    A column that a later version added gets the value that it gave to existing rows; one that a later version dropped
-    is left out.
+    A column that a later version added gets the value that it gave to existing rows; a column or table that a later
+    version dropped is left out.
     """
     tables = {table.name: table for table, _ in personal_tables()}
-    of_it = select(held_row.c.of_table, held_row.c.payload).where(held_row.c.erasure_id == erasure_id)
+    of_it = select(held_row.c.of_table, held_row.c.payload).filter_by(erasure_id=erasure_id).order_by(held_row.c.place)
     threads: set[tuple[str, int]] = set()
-    for name, payload in connection.execute(of_it.order_by(held_row.c.place)).all():
+    for name, payload in connection.execute(of_it.where(held_row.c.of_table.in_(tables))).all():
         table = tables[name]
         held = ormsgpack.unpackb(decompress(payload)[1])
         if isinstance(held, list):  # held by an older version, which named no columns, and had these

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import func, select
 
-from langmem_plugin.database.memory_tables import memory_access, memory_collection, memory_owner
+from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.errors import ConfigurationError, TooManyInstructions
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
@@ -141,19 +141,6 @@ def test_of_what_was_said_the_oldest_is_deleted_above_the_limit(memory, clock):
     assert {f"m{number}" for number in range(20, 30)} <= kept
     assert len(kept) <= 11
     assert memory.history.count(BEN) == 1
-
-
-@pytest.mark.spec("M-2", "M-19")
-def test_of_sessions_that_were_dropped_the_last_thousand_are_marked(memory, clock, monkeypatch):
-    monkeypatch.setattr("langmem_plugin.memory.write.memory_writer._MOST_MARKS", 3)
-    for number in range(6):
-        clock.forward(minutes=1)
-        memory.delete_collection(f"s{number}", owner=ANNA)
-    assert memory.collection_dropped_at("s2", owner=ANNA) is None
-    assert memory.collection_dropped_at("s3", owner=ANNA)
-    clock.forward(days=365)
-    memory.purge()
-    assert rows(memory, memory_collection) == 0
 
 
 @pytest.mark.spec("M-15", "M-19")

@@ -167,6 +167,7 @@ def test_instructions_of_both_apply_and_what_both_gave_applies_once(memory):
 @pytest.mark.spec("C-20")
 def test_a_dropped_collection_stays_marked(memory):
     for owner, name in ((ANNAS_TELEGRAM, "old trip"), (ANNAS_TELEGRAM, "both"), (ANNA, "both")):
+        memory.service.create_memory(name, f"said in {name}", owner=owner)
         memory.service.delete_collection(name, owner=owner)
     merged = memory.people.merge(ANNA, 4242)
     assert memory.service.collection_dropped_at("old trip", owner=ANNA)

@@ -24,6 +24,11 @@ with PhoneMemory(url, settings=Settings(sweep_every=None, extraction="off", sear
     print(getattr(memory, verb)(who).state)
 """
 
+_HELD_OF_A_TABLE_THAT_IS_GONE = """
+INSERT INTO langmem_held_row (erasure_id, place, of_table, payload)
+SELECT erasure_id, 1000000, 'langmem_gone', payload FROM langmem_held_row ORDER BY place LIMIT 1
+"""
+
 
 def another_version(url, verb, column):
     """Whose tables have one column more."""
@@ -46,6 +51,8 @@ def test_what_was_erased_before_an_upgrade_comes_back_into_every_table(database_
     alter(database_url, "ADD COLUMN gone_later TEXT NOT NULL DEFAULT 'as before'")
     assert another_version(database_url, "erase", "gone_later") == "held"
     alter(database_url, "DROP COLUMN gone_later")
+    with ConversationSaver(database_url) as saver, saver.database.write() as connection:
+        connection.exec_driver_sql(_HELD_OF_A_TABLE_THAT_IS_GONE)
     alter(database_url, "ADD COLUMN added_later TEXT NOT NULL DEFAULT 'as before'")
     assert another_version(database_url, "restore_erased", "added_later") == "restored"
     with opened(database_url, offline_model, clock) as memory:

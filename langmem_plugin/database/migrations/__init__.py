@@ -18,7 +18,7 @@ from langmem_plugin.database.schema import metadata
 from langmem_plugin.database.upkeep_tables import secret
 from langmem_plugin.errors import ConfigurationError
 
-HEAD = "0036"
+HEAD = "0037"
 """The revision this code needs: the newest file in versions/."""
 VERSION_TABLE = "langmem_version"
 _VERSION_COLUMN = "version_num VARCHAR(32) NOT NULL, CONSTRAINT langmem_version_pkc PRIMARY KEY (version_num)"

@@ -17,7 +17,6 @@ from langmem_plugin.database.memory_tables import (
     memory,
     memory_access,
     memory_category,
-    memory_collection,
     memory_index,
     memory_owner,
     standing_instruction,
@@ -36,7 +35,6 @@ _KEPT = (
     history_message,
     standing_instruction,
     memory_category,
-    memory_collection,
     memory_index,
 )
 _IS_OVER = memory.c.status != "active"  # in the words of the index, which holds few rows
@@ -153,12 +151,9 @@ class Retention:
                 yield owner, part
 
     def uses_deleted(self) -> Iterator[int]:
-        """Delete old uses for `purge`, and marks of sessions that were dropped a year ago; see `memories_deleted`."""
-        now = self._now()
-        yield from delete_in_slices(self._database, memory_access, memory_access.c.at <= now - _USES_LOGGED_FOR)
-        marks = memory_collection.c.dropped_at <= now - KEPT_FOR
-        for _ in delete_in_slices(self._database, memory_collection, marks):
-            yield 0
+        """Delete old uses for `purge`; see `memories_deleted`."""
+        old = memory_access.c.at <= self._now() - _USES_LOGGED_FOR
+        yield from delete_in_slices(self._database, memory_access, old)
 
     def owners_forgotten(self) -> Iterator[int]:
         """Forget for `purge` owners of nothing among the next 200: no sweep looks at all. See `memories_deleted`."""

@@ -7,10 +7,10 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, Unpack
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.memory_tables import memory, memory_collection
+from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_erased
 from langmem_plugin.errors import DamagedMemory, InvalidInput, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey
@@ -42,8 +42,6 @@ from langmem_plugin.memory.models import (
 from langmem_plugin.memory.write.decisions import statement_in
 from langmem_plugin.memory.write.reconciler import Reconciler, remembered
 from langmem_plugin.operation_timing import timed
-
-_MOST_MARKS = 1_000  # marks of dropped sessions, for each owner
 
 
 class MemoryWriter:
@@ -353,7 +351,7 @@ class MemoryWriter:
             return self._size(connection, name, owner)
 
     def delete_collection(self, name: str, *, owner: str | int | None = None) -> int:
-        """Forget every memory of the session, mark it as dropped, and return how many there were.
+        """Forget every memory of the session, which marks it as dropped, and return how many there were.
 
         Memories that wait for a person's word or have expired go, and count, as well.
         """
@@ -368,23 +366,23 @@ class MemoryWriter:
             held: dict[OwnerKey, list[str]] = {}
             for row in rows:
                 held.setdefault(row.owner, []).append(row.memory_id)
-            dropped = 0
-            for whose in held or [OwnerKey(name) if owner is None else owner]:
-                dropped += self._repository.set_status(connection, whose, held.get(whose, []), "forgotten", now=now)
-                _mark(connection, whose, name, now)
+            dropped = sum(
+                self._repository.set_status(connection, whose, memory_ids, "forgotten", now=now)
+                for whose, memory_ids in held.items()
+            )
         for whose in held:
             self._follow(whose)
         return dropped
 
     def collection_dropped_at(self, name: str, *, owner: str | int | None = None) -> datetime | None:
-        """Return when the session was last dropped; None if it never was, or has memories again."""
+        """Return when the last memory of the session was forgotten; None where it has memories, or none of those that
+        were forgotten is left.
+        """
         owner = self._of_session(owner, name)
-        marks = select(func.max(memory_collection.c.dropped_at)).where(memory_collection.c.session_id == name)
-        if owner is not None:
-            marks = marks.where(memory_collection.c.owner == owner)
         with self._database.read() as connection:
-            dropped_at: datetime | None = connection.execute(marks).scalar()
-            return None if dropped_at is None or self._size(connection, name, owner) else dropped_at
+            forgotten = matching(connection, owner, _of(name), ("forgotten",), None)
+            last: datetime | None = connection.execute(select(func.max(memory.c.updated_at)).where(*forgotten)).scalar()
+            return None if self._size(connection, name, owner) else last
 
     def _owners_in(self, where: Filter) -> list[OwnerKey]:
         with self._database.read() as connection:
@@ -410,16 +408,6 @@ class MemoryWriter:
 
     def _unit(self, embedding: Sequence[float]) -> Vector:
         return unit(embedding, self._embedder.dimension)
-
-
-def _mark(connection: Connection, owner: OwnerKey, session_id: str, now: datetime) -> None:
-    """Mark the session as dropped, and forget the owner's oldest marks."""
-    of_owner = memory_collection.c.owner == owner
-    connection.execute(delete(memory_collection).where(of_owner, memory_collection.c.session_id == session_id))
-    connection.execute(insert(memory_collection), {"owner": owner, "session_id": session_id, "dropped_at": now})
-    marks = select(memory_collection.c.session_id).where(of_owner)
-    newest = marks.order_by(memory_collection.c.dropped_at.desc()).limit(_MOST_MARKS)
-    connection.execute(delete(memory_collection).where(of_owner, memory_collection.c.session_id.not_in(newest)))
 
 
 def _of(session_id: str) -> Filter:

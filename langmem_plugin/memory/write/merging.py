@@ -18,7 +18,6 @@ from langmem_plugin.database.memory_tables import (
     history_vector,
     memory,
     memory_category,
-    memory_collection,
     memory_owner,
     memory_vector,
     standing_instruction,
@@ -75,7 +74,6 @@ class OwnerMerge:
             "message_names": _other_names(messages),
             "instructions": moved,
             "silenced": silenced,
-            "marks": _marks(connection, source, target),
             **_categories(connection, source, target),
         }
         move_verdicts(connection, source, target)
@@ -103,7 +101,6 @@ class OwnerMerge:
         _instructions(connection, holder, owner, record["instructions"], record["silenced"])
         of_both = {now: old for old, (now, *_) in record.get("categories_of_both", {}).items()}
         _categories(connection, holder, owner, record.get("categories", {}) | of_both, of_both)
-        _marks(connection, holder, owner, record["marks"])
 
     def settle(self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime) -> dict[str, Any]:
         """Mark what is there twice, moved and kept, and what cannot hold beside the other; return the state before,
@@ -301,20 +298,6 @@ def _instructions(
         moved.append(new_id)
         off += [new_id] if is_twice else []
     return moved, off
-
-
-def _marks(connection: Connection, source: OwnerKey, target: OwnerKey, only: Sequence[str] | None = None) -> list[str]:
-    """Move the marks of sessions whose memories were dropped together, unless the target has dropped one of the same
-    name; return the sessions.
-    """
-    table, there = memory_collection, memory_collection.alias()
-    known = select(there.c.session_id).where(there.c.owner == target, there.c.session_id == table.c.session_id)
-    theirs = update(table).where(table.c.owner == source, ~known.exists()).values(owner=target)
-    among = [theirs] if only is None else [theirs.where(table.c.session_id.in_(part)) for part in in_parts(only)]
-    moved: list[str] = []
-    for each in among:
-        moved += connection.execute(each.returning(table.c.session_id)).scalars()
-    return moved
 
 
 def _categories(

@@ -311,11 +311,11 @@ def test_what_was_said_before_an_erasure_is_not_taken_afterwards(memory, says, c
     says(memory, JASON, "I like beer")
     clock.forward(minutes=3)
     working = memory.extraction.jobs.claim()
-    memory.service.erase(working.thread)
+    memory.erase(working.thread)
     with pytest.raises(ClaimLost):
         memory.extraction.jobs.complete(working)
-    memory.service.erase(ERIN)
-    memory.service.erase(JASON)
+    memory.erase(ERIN)
+    memory.erase(JASON)
     for phone in (ERIN, JASON):
         says(memory, phone, "I own a boat")
 
