@@ -19,7 +19,7 @@ from langmem_plugin.errors import (
 from langmem_plugin.logs import event_log
 from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.web.access import CONSOLE, caller_by_cookie, count_failure, let_in, let_out
-from langmem_plugin.web.console import memories, person, service, standing
+from langmem_plugin.web.console import advice, instructions_and_categories, memories, person, service
 from langmem_plugin.web.console.desk import gone, shown
 from langmem_plugin.web.person_refs import PersonRefs
 from langmem_plugin.web.served import Served, root_of
@@ -34,7 +34,7 @@ def console_app(served: Served) -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.state.served, app.state.refs = served, PersonRefs(served.memory.database)
     app.state.attempts = Rates()
-    for each in (service, person, memories, standing):
+    for each in (service, person, memories, instructions_and_categories, advice):
         app.include_router(each.router)
     app.add_api_route("/sign-in", _door, methods=["GET"])
     app.add_api_route("/sign-in", _sign_in, methods=["POST"])
