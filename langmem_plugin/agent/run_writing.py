@@ -22,6 +22,7 @@ from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.past_messages import words_of
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.models import MemoryFields
+from langmem_plugin.people.consents import Consent
 from langmem_plugin.references.said.utterance import agrees
 
 
@@ -70,6 +71,13 @@ def asks_to_remember(messages: Sequence[BaseMessage]) -> bool:
     return verdict is not None and verdict.yes and isinstance(before, AIMessage) and bool(_OFFERS.search(before.text))
 
 
+def forbids(held: Consent, text: str) -> bool:
+    """Tell whether the person has forbidden to remember such a text unless they ask for it."""
+    if held.extraction.allowed is False or (held.sensitive.allowed is False and is_sensitive(text)):
+        return True
+    return held.personal.allowed is False and classify(text).fact_type == "personal"
+
+
 _NOT_AGREED = "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
 _NOT_TO_BE_KEPT = "The person asked that what they wrote is not remembered."
 _OF_ANOTHER = "The newest message is forwarded, in another's words: remember and forget nothing because of it."
@@ -112,15 +120,11 @@ class RunWriting:
         if is_automated(run_config()):  # a message that no person wrote is no person's word
             return None if self.parts.consent.allowed(owner) else _NOT_AGREED
         asked = not _is_of_subagent() and asks_to_remember(self.messages())
-        if not self.parts.consent.allowed(owner, explicit=True) or (self._forbidden(owner, text) and not asked):
+        if not self.parts.consent.allowed(owner, explicit=True) or (
+            not asked and forbids(self.parts.consent.of_owner(owner), text)
+        ):
             return _NOT_AGREED
         return None
-
-    def _forbidden(self, owner: OwnerKey, text: str) -> bool:
-        held = self.parts.consent.of_owner(owner)
-        if held.extraction.allowed is False or (held.sensitive.allowed is False and is_sensitive(text)):
-            return True
-        return held.personal.allowed is False and classify(text).fact_type == "personal"
 
     def refusal(self, text: str, messages: Sequence[BaseMessage]) -> str | None:
         """Return a sentence for the model that says why this text is not to be remembered; None where it is."""

@@ -9,6 +9,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from langmem_plugin.agent.commands.instruction_list import order_told
+from langmem_plugin.agent.run_writing import forbids
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import OwnerKey
@@ -25,7 +26,6 @@ from langmem_plugin.mcp_server.results import (
     StandingInstruction,
     StandingInstructions,
     TakenInstruction,
-    speaker,
 )
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.recall import search_for
@@ -36,6 +36,8 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 REPLACES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
+_FORBIDDEN = "The person has forbidden to remember this. They can text it with /remember, or allow it by /privacy."
+_SPEAKERS = {"user": "the person", "assistant": "the assistant"}
 _STATES: dict[str, Status] = {"known": "active", "waiting": "pending", "archived": "archived"}
 
 Text = Annotated[str, Field(max_length=4_000)]
@@ -95,8 +97,8 @@ class MemoryTools:
         history.
         """
         service, owner = self.memory.service, self.owner()
-        if not self.memory.consent.allowed(owner, explicit=True):
-            raise ToolError("The person has not agreed to be remembered. Remember nothing.")
+        if forbids(self.memory.consent.of_owner(owner), text):  # nobody can tell here who asks for it
+            raise ToolError(_FORBIDDEN)
         over = None if said_again else service.over(owner, storable(text))
         if over is not None:
             instead = service.instead_of(over)
@@ -181,13 +183,12 @@ class MemoryTools:
         """
         owner = self.owner()
         zone = self.memory.people.time_zone(owner)
-        history = self.memory.service.history
-        found = history.search(owner, storable(query), limit=limit, time_zone=zone)
+        found = self.memory.service.history.search(owner, storable(query), limit=limit, time_zone=zone)
         return PastMessages(
             messages=[
                 PastMessage(
                     said_at=each.message.said_at.astimezone(zone),
-                    by=speaker(each.message.speaker),
+                    by=_SPEAKERS.get(each.message.speaker, each.message.speaker),
                     text=each.message.text,
                     note=each.note,
                     session_id=each.message.session_id,

@@ -42,6 +42,17 @@ def test_every_tool_says_what_it_does_what_it_takes_and_gives_and_none_takes_a_p
     assert "nobody's order" in anna.client.instructions
 
 
+@pytest.mark.spec("P-2", "M-5")
+def test_what_the_person_has_forbidden_is_not_remembered(anna, memory):
+    memory.consent.set(ANNA, extraction=True, sensitive=False)
+    assert anna("remember_fact", text="Likes tea")["outcome"] == "stored"
+    assert "has forbidden" in anna.refused("remember_fact", text="Has diabetes")
+
+    memory.consent.set(ANNA, extraction=False)
+    assert "/remember" in anna.refused("remember_fact", text="Likes cake")
+    assert [each["text"] for each in anna("list_facts")["facts"]] == ["Likes tea"]
+
+
 @pytest.mark.spec("M-5", "W-6")
 def test_a_fact_is_remembered_found_changed_explained_forgotten_and_taken_back(anna):
     made = anna("remember_fact", text="My sister lives in Haifa")
