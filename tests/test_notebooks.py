@@ -18,7 +18,7 @@ NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 def test_a_notebook_runs_and_shows_something(path):
     notebook = nbformat.read(path, as_version=4)
 
-    NotebookClient(notebook, timeout=100, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=250, kernel_name="python3").execute()
 
     assert any(cell.get("outputs") for cell in notebook.cells)
 

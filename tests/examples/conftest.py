@@ -48,7 +48,7 @@ class Worker:
     @property
     def url(self):
         if not hasattr(self, "_url"):
-            assert self._told.poll(60), "the worker never began to listen"
+            assert self._told.poll(180), "the worker never began to listen"
             self._url = f"http://127.0.0.1:{self._told.recv()}/webhook"
         return self._url
 
@@ -58,7 +58,7 @@ class Worker:
 
     def end(self):
         self._process.terminate()
-        self._process.join(60)
+        self._process.join(120)
         assert self._process.exitcode is not None, "the worker did not end"
 
 

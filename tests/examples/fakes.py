@@ -3,11 +3,12 @@
 import asyncio
 import re
 import threading
-import time
 from collections import Counter
 
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
+
+from tests.waiting import until
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 64
 _NAMED = re.compile(r"<[^>]+>")
@@ -39,7 +40,9 @@ class Outside:
 
     def __init__(self):
         self.forget()
-        self._server = uvicorn.Server(uvicorn.Config(self._app(), port=0, log_level="error", ws="none"))
+        # A connection that is closed because it was quiet is closed on who writes into it just then.
+        config = uvicorn.Config(self._app(), port=0, log_level="error", ws="none", timeout_keep_alive=3600)
+        self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run)
 
     def forget(self):
@@ -131,10 +134,3 @@ def _named(message):
     texts = [content] if isinstance(content, str) else [each.get("text", "") for each in content or ()]
     said = " ".join(texts).split("\n\n<context>\n")[0]  # and not what is known beside it
     return _NAMED.findall(said) if message["role"] == "user" else []
-
-
-def until(condition, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.01)

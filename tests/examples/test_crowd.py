@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import re
 from collections import Counter
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -58,7 +59,7 @@ class Delivering:
         self._channel = channel
         self._outside = outside
         self._dies, self._lives = workers
-        self._database = Database(url)
+        self._database = Database(url, timeout=timedelta(minutes=1))
         self._arrived = {}
         self.failed = set()
 

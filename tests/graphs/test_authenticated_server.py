@@ -55,7 +55,7 @@ def user(url):
     with ExitStack() as opened:
 
         def sign_in(identity, **headers):
-            client = get_sync_client(url=url, headers={"Authorization": f"Bearer {identity}", **headers})
+            client = get_sync_client(url=url, timeout=200, headers={"Authorization": f"Bearer {identity}", **headers})
             return User(opened.enter_context(client))
 
         yield sign_in
@@ -157,7 +157,7 @@ def test_who_may_name_a_person_is_the_studio_and_a_service_that_the_settings_tru
 
 @pytest.mark.spec("P-6")
 def test_nobody_is_let_in_without_saying_who_calls(url):
-    assert httpx.post(f"{url}/threads", json={}).status_code == 401
+    assert httpx.post(f"{url}/threads", json={}, timeout=90).status_code == 401
 
 
 @pytest.mark.spec("U-1", "P-6")

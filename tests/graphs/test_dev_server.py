@@ -18,7 +18,7 @@ def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("server")
     with (
         dev_server(ROOT, folder, HOUSEHOLD_DB=f"{folder}/household.db") as url,
-        get_sync_client(url=url) as client,
+        get_sync_client(url=url, timeout=200) as client,
     ):
         yield client
 

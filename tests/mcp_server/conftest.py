@@ -61,7 +61,7 @@ def calling_by_http(url, token, **options):
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(httpx2.AsyncClient(headers=headers, timeout=30)) as http,
+        portal.wrap_async_context_manager(httpx2.AsyncClient(headers=headers, timeout=90)) as http,
         portal.wrap_async_context_manager(Client(streamable_http_client(url, http_client=http), **options)) as client,
     ):
         yield Caller(portal, client)
@@ -72,7 +72,9 @@ def serving(memory):
     """Its URL."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        config = uvicorn.Config(http_app(memory, port=port), log_level="warning", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            http_app(memory, port=port), log_level="warning", timeout_graceful_shutdown=1, timeout_keep_alive=3600
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()

@@ -66,11 +66,11 @@ def test_a_request_that_no_client_makes_is_refused_or_answered_and_breaks_nothin
         b'{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}',
     ]
     for body in bodies:
-        answer = httpx2.post(url, content=body, headers=headers)
+        answer = httpx2.post(url, content=body, headers=headers, timeout=90)
         assert answer.status_code < 500, (body[:80], answer.text)
         assert "Traceback" not in answer.text
         assert "langmem_plugin/" not in answer.text
-    assert httpx2.post(url, content=b"x" * (5 * 2**20), headers=headers).status_code == 413
+    assert httpx2.post(url, content=b"x" * (5 * 2**20), headers=headers, timeout=90).status_code == 413
     assert {each["text"] for each in anna("list_facts")["facts"]} <= {"half of ? a character", "a nul  in it"}
 
 

@@ -53,7 +53,7 @@ def test_a_body_that_is_too_large_is_refused_and_not_read_to_its_end(strict, tok
         "Content-Type": "application/json",
     }
     with serving(strict) as url:
-        answer = httpx2.post(url, content=body if is_said else iter([body]), headers=headers, timeout=30)
+        answer = httpx2.post(url, content=body if is_said else iter([body]), headers=headers, timeout=90)
 
         assert answer.status_code == 413
         assert sent(url, headers["Authorization"]).status_code == 200

@@ -72,12 +72,12 @@ def test_a_process_serves_http_to_those_with_a_token(tmp_path, migrated_file):
     with subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True) as process:
         try:
             where = process.stdout.readline().removeprefix("listening on ").strip()
-            assert httpx2.post(where, json={}).status_code == 401
+            assert httpx2.post(where, json={}, timeout=90).status_code == 401
             with calling_by_http(where, token) as anna:
                 assert anna("remember_fact", text="I live in Haifa")["outcome"] == "stored"
         finally:
             process.terminate()
-        assert process.wait(30) in (0, -15)
+        assert process.wait(90) in (0, -15)
 
 
 @pytest.mark.spec("U-5", "C-13")

@@ -32,7 +32,7 @@ def sent(url, authorization=None, **headers):
     headers |= {"Accept": "application/json, text/event-stream"}
     if authorization is not None:
         headers["Authorization"] = authorization
-    return httpx2.post(url, json=CALL, headers=headers, timeout=30)
+    return httpx2.post(url, json=CALL, headers=headers, timeout=90)
 
 
 @pytest.fixture

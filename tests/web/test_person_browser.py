@@ -247,7 +247,7 @@ def test_the_link_stands_in_no_log_of_requests(site, caplog):
         ("GET", f"{link}?a={link}"),
         ("POST", link),
     ):
-        httpx.request(method, address, follow_redirects=False)
+        httpx.request(method, address, follow_redirects=False, timeout=90)
     told = [each.getMessage() for each in caplog.records if each.name == "uvicorn.access"]
     assert len([each for each in told if "/me/in/" in each]) == 5
     assert not [each for each in told if "langmem_" in each]

@@ -11,7 +11,9 @@ import uvicorn
 def serving(app):
     """Its address."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1, timeout_keep_alive=3600)
+        )
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         try:
