@@ -38,7 +38,9 @@ def test_a_reply_asks_no_more_of_the_database_and_of_the_model_than_its_budget(
 def _of_four_replies(memory, graph, week):
     with counting(memory.database.engine) as counts:
         for count in range(4):
-            memory.reply(graph, PHONE, f"something with lentils in {week}, for {count + 2}", message_id=f"{week} {count}")
+            memory.reply(
+                graph, PHONE, f"something with lentils in {week}, for {count + 2}", message_id=f"{week} {count}"
+            )
     return len(counts.statements), counts.transactions, counts.embedded, counts.synchronous
 
 
