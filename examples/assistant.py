@@ -89,8 +89,8 @@ async def posted(http, url, said, **how):
         return response.status_code, None
 
 
-async def file_of(http, url, read=lambda response: response, **how):
-    """What was asked for, or None where it is gone for good."""
+async def file_of(http, url, read=lambda file: file.content, **how):
+    """What `read` finds in the answer; None where it is gone for good, and where the answer does not hold it."""
     try:
         response = await http.get(url, **how)
     except httpx.HTTPError as error:
@@ -99,4 +99,7 @@ async def file_of(http, url, read=lambda response: response, **how):
         return None
     if response.is_error:
         raise TryLater(f"the file is refused with status {response.status_code}")
-    return read(response)
+    try:
+        return read(response)
+    except (ValueError, LookupError, TypeError):
+        return None

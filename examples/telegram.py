@@ -28,9 +28,9 @@ class BotApi:
         await posted(self.http, self._url("sendChatAction"), telegram.typing(message))
 
     async def picture(self, message, name):
-        found = await file_of(self.http, self._url("getFile"), params={"file_id": name})
-        path = found and found.json()["result"]["file_path"]
-        return path and await file_of(self.http, f"{API}/file/bot{TOKEN}/{path}", lambda file: file.content)
+        asked = {"params": {"file_id": name}}
+        path = await file_of(self.http, self._url("getFile"), lambda told: told.json()["result"]["file_path"], **asked)
+        return path and await file_of(self.http, f"{API}/file/bot{TOKEN}/{path}")
 
     def _url(self, method):
         return f"{API}/bot{TOKEN}/{method}"

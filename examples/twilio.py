@@ -34,7 +34,7 @@ class RestApi:
 
     async def picture(self, message, name):
         auth = (message.to["AccountSid"], TOKEN)
-        return await file_of(self.http, name, lambda file: file.content, auth=auth, follow_redirects=True)
+        return await file_of(self.http, name, auth=auth, follow_redirects=True)
 
 
 app = FastAPI(lifespan=lambda _: serving(RestApi))

@@ -28,8 +28,8 @@ class CloudApi:
         await posted(self.http, self._url(message), whatsapp.seen(message))
 
     async def picture(self, message, name):
-        found = await file_of(self.http, f"{API}/{name}")
-        return found and await file_of(self.http, found.json()["url"], lambda file: file.content)
+        url = await file_of(self.http, f"{API}/{name}", lambda told: told.json()["url"])
+        return url and await file_of(self.http, url)
 
     def _url(self, message):
         return f"{API}/{message.to['number']}/messages"

@@ -24,7 +24,7 @@ async def typing(token: str):
 
 @_TELEGRAM_BESIDE.get("/telegram/bot{token}/getFile")
 async def telegram_file(token: str, file_id: str):
-    return {"ok": True, "result": {"file_path": file_id}}
+    return {"ok": True, "result": {} if file_id == "nameless" else {"file_path": file_id}}
 
 
 @_TELEGRAM_BESIDE.get("/telegram/file/bot{token}/{file_id}")
@@ -110,7 +110,7 @@ class Outside:
         @app.get("/graph/{media_id}")
         async def media(media_id: str, request: Request):
             self.requests.append((request.url.path, request.headers.get("authorization")))
-            return {"url": f"{self.url}/file/{media_id}"}
+            return {} if media_id == "nameless" else {"url": f"{self.url}/file/{media_id}"}
 
         @app.get("/file/{media_id}")
         async def file(media_id: str, request: Request):

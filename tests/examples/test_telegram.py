@@ -42,6 +42,13 @@ def test_a_message_is_answered_once_however_often_it_is_delivered(url, outside, 
     assert ("/telegram/bot12:bot/sendMessage", None) in outside.requests
 
 
+@pytest.mark.spec("C-21", "U-1")
+def test_a_picture_whose_file_has_no_path_is_said_to_be_gone(url, outside):
+    assert http.post(url, **telegram(ERIN, 31, photo=[{"file_id": "nameless"}])).status_code == 200
+
+    assert outside.texts(ERIN) == [ENGLISH.picture_gone]
+
+
 @pytest.mark.spec("C-21", "C-1", "U-1")
 def test_the_same_message_id_in_another_chat_is_another_message(url, outside):
     for chat in (ERIN, ERIN + 1, FAMILY):

@@ -11,7 +11,7 @@ from tests.examples.payloads import NUMBER_ID, signed_by_meta, whatsapp, whatsap
 
 pytestmark = pytest.mark.slow
 
-ERIN = "972501234567"
+ERIN, JASON = "972501234567", "972501111111"
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +76,17 @@ def test_a_picture_is_fetched_with_the_token_and_shown_to_the_model(url, outside
         ("/file/media-2", "Bearer cloud-token"),
     ]
     assert "data:image/png;base64,iVBORw0KGgow" in json.dumps(outside.prompts[-1])
+
+
+@pytest.mark.spec("U-1", "C-21")
+def test_a_picture_whose_file_has_no_address_is_said_to_be_gone_and_holds_up_nobody(url, outside):
+    picture = whatsapp_message(ERIN, "wamid.nameless", image={"id": "nameless", "mime_type": "image/png"})
+    text = whatsapp_message(JASON, "wamid.beside", text={"body": "<beside>"})
+
+    assert http.post(url, **whatsapp(picture, text)).status_code == 200
+
+    assert outside.texts(ERIN) == [ENGLISH.picture_gone]
+    assert outside.texts(JASON) == ["You said <beside>"]
 
 
 @pytest.mark.spec("U-1", "C-21")
