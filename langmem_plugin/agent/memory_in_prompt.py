@@ -129,23 +129,22 @@ class MemoryInPrompt:
             return []
         return self._in_budget(owner, found)
 
-    def told(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
-        """Return the present instructions and memories for the prompt; nothing, with a warning, in an outage."""
+    def told(
+        self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage] = (), *, as_last: bool = False
+    ) -> Told:
+        """Return the instructions and memories for the prompt as they are now, or `as_last` as they were for the last
+        prompt; nothing, with a warning, in an outage.
+        """
         if not self._settings.remembers:
             return NOTHING_TOLD
         try:
             memory_ids, beside = [each for each, _ in recalled], self._person.beside(owner, messages)
-            return self._reminders.told(owner, self._person.role(owner), memory_ids, beside=beside)
+            role = self._person.role(owner)
+            return self._reminders.told(owner, role, memory_ids, beside=beside, as_last=as_last)
         except StoreUnavailable as error:
             log.warning("recall.skipped", exc_info=error, extra={"owner": masked(owner)})
             note_missing("recall")
             return NOTHING_TOLD
-
-    def told_last(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage]) -> Told:
-        """Return the instructions and memories of the last prompt. They are read again only if they are not known."""
-        role, beside = self._person.role(owner), self._person.beside(owner, messages)
-        known = self._reminders.last_told(owner, role, [each for each, _ in recalled], beside=beside)
-        return known or self.told(owner, recalled, messages)
 
     def numbered(
         self, owner: OwnerKey, messages: Sequence[BaseMessage], recalled: Recalled, told: Told | None = None

@@ -72,7 +72,7 @@ class TurnContext:
             if (parts.searches or parts.extraction) and thread != owner and not names_its_owner(thread):
                 parts.past_sessions.claim(thread, owner)
             # The memories of the prompt are those that were used: nothing is read again.
-            told = self.shown.told_last(owner, recalled, messages)
+            told = self.shown.told(owner, recalled, messages, as_last=True)
             uses = self._uses(owner, messages, recalled, told)
             followed = [each.id for each in self.shown.instructions(owner, messages, told)]
             note = None
@@ -109,7 +109,7 @@ class TurnContext:
         }
 
     def _recalled_texts(self, recalled: Recalled, messages: Sequence[BaseMessage]) -> list[str]:
-        told = self.shown.told_last(self._parts.person.owner(), recalled, messages)
+        told = self.shown.told(self._parts.person.owner(), recalled, messages, as_last=True)
         return [*(each.text for each in told.memories), *(each.text for each in told.instructions)]
 
     def asking_to_confirm(self, messages: Sequence[BaseMessage]) -> AIMessage | None:

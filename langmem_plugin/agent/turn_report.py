@@ -67,7 +67,7 @@ class TurnReports:
         """Make the report. Raises StoreUnavailable: no answer depends on a report."""
         owner, shown = self.parts.person.owner(), self.context.shown
         meaning = references_of(messages)
-        told = shown.told_last(owner, recalled, messages)
+        told = shown.told(owner, recalled, messages, as_last=True)
         return {
             "recalled": [{"id": memory_id, "score": score} for memory_id, score in recalled],
             "referred": [

@@ -45,7 +45,7 @@ def texts(found):
 def test_all_a_reply_needs_is_read_in_one_transaction_and_written_in_one(memory, reply_memory, facts, transactions):
     found = reply_memory.recall(ANNA, "client", SAID)
     ids = [each.id for each, _ in found]
-    told = reply_memory.last_told(ANNA, "client", ids)
+    told = reply_memory.told(ANNA, "client", ids, as_last=True)
     assert len(transactions) == 1
     assert {"The office of TestCorp is in Haifa", "The office of TestCorp opens at nine"} <= set(texts(told.memories))
     assert "The office of TestCorp costs 5,000 a month" not in texts(told.memories)
@@ -112,7 +112,7 @@ def test_nobody_is_told_by_id_what_they_may_not_see(memory, reply_memory, facts)
     asked = [bens.id, secret.id, facts[0].id]
     assert texts(reply_memory.told(ANNA, "godfather", asked).memories) == [secret.text, facts[0].text]
     assert texts(reply_memory.told(ANNA, "client", asked).memories) == [facts[0].text]
-    assert reply_memory.last_told(BEN, "client", [facts[0].id]) is None
+    assert reply_memory.told(BEN, "client", [facts[0].id], as_last=True).memories == ()
     assert reply_memory.told(BEN, "client", asked).instructions == ()
 
 

@@ -182,7 +182,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
         ReplyMemory: {
             "recall": lambda: reply_memory.recall(ANNA, "client", ["is the garden green?", "and red?"]),
             "told": lambda: reply_memory.told(ANNA, "client", []),
-            "last_told": lambda: reply_memory.last_told(ANNA, "client", []),
         },
     }
     within = {

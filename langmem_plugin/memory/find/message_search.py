@@ -76,33 +76,27 @@ class MessageHistory:
         """Store the messages that are not there yet, by message id; return how many were new. Empty
         texts are left out.
         """
-        owner = owner_key(self._database, owner)
-        seen = erasures_seen(self._database)
-        worded = {each.message_id: each for each in _worded(messages)}
-        with self._database.read() as connection:
-            known = self._known(connection, owner, list(worded))
-        vectors = self._embedded(each for key, each in worded.items() if key not in known)
-        if not vectors:
-            return 0
-        with self._database.write() as connection:
-            known = self._known(connection, owner, list(worded))  # by another process, meanwhile
-            fresh = {key: each for key, each in worded.items() if key not in known}
-            self._store(connection, owner, fresh, vectors, of_session=None)
-            refuse_erased(connection, owner, seen)
-        return len(fresh)
+        key, seen = owner_key(self._database, owner), erasures_seen(self._database)
+
+        def may_write(connection: Connection) -> bool:
+            begin_change(connection, key, 0)  # an erasure waits from here on
+            refuse_erased(connection, key, seen)
+            return True
+
+        return self.follow(key, None, messages, may_write) or 0
 
     def follow(
         self,
         owner: str | int | None,
-        session_id: str,
+        session_id: str | None,
         messages: Sequence[PastMessage],
         may_write: Callable[[Connection], bool],
     ) -> int | None:
         """Make what is searchable of a session of this database equal to `messages`: added, changed, taken away.
 
         Searchable for `owner` alone, or, with None, for nobody. From then on whatever deletes the session deletes them
-        too. `may_write` is asked inside the transaction: when it says no, nothing is written and the answer is None,
-        else how many messages were new.
+        too. Without a session they are added to those of no session here. `may_write` is asked inside the transaction:
+        when it says no, nothing is written and the answer is None, else how many messages were new.
         """
         if owner is not None:
             owner = owner_key(self._database, owner)
@@ -206,13 +200,10 @@ class MessageHistory:
             for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
         ]
         connection.execute(insert(table), rows)
-        embedded = [
-            {"owner": owner, "message_id": key, "vector": vector}
-            for key, each in messages.items()
-            if (vector := vectors.get(each.text)) is not None
-        ]
+        found = ((key, vectors.get(each.text)) for key, each in messages.items())
+        embedded = [(key, vector) for key, vector in found if vector is not None]
         if embedded:
-            self._vectors.put_rows(connection, history_vector, "message_id", embedded)
+            self._vectors.put(connection, owner, embedded, history_vector)
         above = self._count(connection, owner) - self.owner_limit
         if above > self.owner_limit // 10:
             mine = select(table.c.message_id).where(table.c.owner == owner)
@@ -232,10 +223,10 @@ class MessageHistory:
         return dict(zip(texts, self._embedder.each(texts), strict=True))
 
     def _difference(
-        self, connection: Connection, owner: OwnerKey | None, session_id: str, messages: Sequence[PastMessage]
+        self, connection: Connection, owner: OwnerKey | None, session_id: str | None, messages: Sequence[PastMessage]
     ) -> tuple[list[tuple[OwnerKey, str]], dict[str, PastMessage]]:
         """Return the keys of what is searchable of a session and should not be, and by id what should be and is not."""
-        held = self._held(connection, session_id)
+        held = {} if session_id is None else self._held(connection, session_id)
         wanted = self._keyed(connection, owner, session_id, messages) if owner is not None else {}
         stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
         kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
@@ -248,21 +239,19 @@ class MessageHistory:
         return {(row.owner, row.message_id): _text(as_message(row, encryption)) or "" for row in rows}
 
     def _keyed(
-        self, connection: Connection, owner: OwnerKey, session_id: str, messages: Sequence[PastMessage]
+        self, connection: Connection, owner: OwnerKey, session_id: str | None, messages: Sequence[PastMessage]
     ) -> dict[str, PastMessage]:
-        """Return the messages by id; where the owner has that id from another session, a copy of it, by both ids."""
-        elsewhere = self._known(connection, owner, [each.message_id for each in messages], but=session_id)
+        """Return the messages by id; where the owner has that id from another session, a copy of it, by both ids, or
+        without a session nothing.
+        """
+        another = () if session_id is None else (table.c.of_session.is_distinct_from(session_id),)
+        elsewhere = owned(connection, owner, table.c.message_id, [each.message_id for each in messages], *another)
+        if session_id is None:
+            return {each.message_id: each for each in messages if each.message_id not in elsewhere}
         return {
             f"{session_id}/{each.message_id}" if each.message_id in elsewhere else each.message_id: each
             for each in messages
         }
-
-    def _known(
-        self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str], *, but: str | None = None
-    ) -> set[str]:
-        """Return those that the owner has, in any session but `but`."""
-        elsewhere = () if but is None else (table.c.of_session.is_distinct_from(but),)
-        return owned(connection, owner, table.c.message_id, message_ids, *elsewhere)
 
     def _by_ids(self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str]) -> dict[str, PastMessage]:
         found: dict[str, PastMessage] = {}

@@ -184,7 +184,7 @@ class ReplyMemory:
         `messages` are the person's messages, oldest first: see `asks_about`. With `min_similarity` nothing below it is
         given; without, nothing private or sensitive that does not bear on the talk. The memories of `beside` are asked
         only with what they said themselves, `by_one`, and only for what bears on it. The instructions are read with it,
-        so that `last_told` knows all the reply needs. Raises EmbeddingUnavailable or StoreUnavailable.
+        so that `told` knows all the reply needs. Raises EmbeddingUnavailable or StoreUnavailable.
         """
         service, bound = self._service, RELEVANT if min_similarity is None else min_similarity
         least = 0.0 if min_similarity is None else min_similarity
@@ -211,33 +211,35 @@ class ReplyMemory:
             self._read(connection, (owner, role, beside), states, [each for each, _ in reminded])
         return reminded
 
-    def told(self, owner: OwnerKey, role: Role, memory_ids: Sequence[str], *, beside: OwnerKey | None = None) -> Told:
-        """Return the content as the database has it now, without what was forgotten or is not for
-        this person to see.
+    def told(
+        self,
+        owner: OwnerKey,
+        role: Role,
+        memory_ids: Sequence[str],
+        *,
+        beside: OwnerKey | None = None,
+        as_last: bool = False,
+    ) -> Told:
+        """Return the content as the database has it now, without what was forgotten or is not for this person to see;
+        `as_last`, as this process read it last, if it holds all of it.
         """
-        database, scopes, held = (
-            self._service.database,
-            scopes_of(owner, role, beside),
-            self._held.get((owner, role, beside)),
-        )
+        database, scopes, reader = self._service.database, scopes_of(owner, role, beside), (owner, role, beside)
         owners = [scope.owner for scope in scopes]
-        is_known = held is not None and held.memories.keys() >= set(memory_ids)
-        if held is None or not is_known or held.states != database.select(partial(states_of, owners=owners)):
+        held = self._held.get(reader)
+        if (
+            held is None
+            or not held.memories.keys() >= set(memory_ids)
+            or not (as_last or held.states == database.select(partial(states_of, owners=owners)))
+        ):
             with database.read() as connection:
                 seen = seen_by(self._service, connection, scopes, memory_ids)
-                held = self._read(connection, (owner, role, beside), states_of(connection, owners), seen)
-        return self._told(held, memory_ids)
-
-    def last_told(
-        self, owner: OwnerKey, role: Role, memory_ids: Sequence[str], *, beside: OwnerKey | None = None
-    ) -> Told | None:
-        """Return the content as this process read it last, without asking the database; None if it does
-        not hold all of it.
-        """
-        held = self._held.get((owner, role, beside))
-        if held is None or not held.memories.keys() >= set(memory_ids):
-            return None
-        return self._told(held, memory_ids)
+                held = self._read(connection, reader, states_of(connection, owners), seen)
+        now = self._service.now()
+        wanted = [held.memories[each] for each in dict.fromkeys(memory_ids) if each in held.memories]
+        return Told(
+            tuple(each for each in wanted if not each.has_expired(now)),
+            tuple(each for each in held.instructions if each.is_in_force(now)),
+        )
 
     def _read(self, connection: Connection, of: _Reader, states: OwnerStates, memories: Iterable[Memory]) -> _Held:
         before = self._held.get(of)
@@ -248,14 +250,6 @@ class ReplyMemory:
         held = _Held(states, {each.id: each for each in memories}, instructions)
         self._held.put(of, held, held.size)
         return held
-
-    def _told(self, held: _Held, memory_ids: Sequence[str]) -> Told:
-        now = self._service.now()
-        wanted = [held.memories[each] for each in dict.fromkeys(memory_ids) if each in held.memories]
-        return Told(
-            tuple(each for each in wanted if not each.has_expired(now)),
-            tuple(each for each in held.instructions if each.is_in_force(now)),
-        )
 
 
 def _may_fill(found: Found, said: set[str]) -> bool:

@@ -35,7 +35,7 @@ from langmem_plugin.errors import (
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.instructions.conditions import Situation, parsed
 from langmem_plugin.memory.instructions.conflicts import concerns, opposed, withdraws
-from langmem_plugin.memory.keep.rows import AnyRow, Damages, SealedTable, all_rows, begin_change
+from langmem_plugin.memory.keep.rows import AnyRow, Damages, SealedTable, all_rows, begin_change, owned
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.notebook_view import Cells, card
 
@@ -338,15 +338,12 @@ class StandingInstructions:
         return [made for made in found.values() if made is not None]
 
     def _one(self, connection: Connection, owner: OwnerKey, instruction_id: str) -> Instruction:
-        rows = all_rows(
-            connection, select(*STORED).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
-        )
-        if not rows:
-            raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
-        made = as_instruction(rows[0], encryption_of(connection))
-        if made is None:
+        found = self._listed(connection, owner, table.c.instruction_id == instruction_id)
+        if not found and owned(connection, owner, table.c.instruction_id, [instruction_id]):
             raise DamagedMemory([instruction_id])
-        return made
+        if not found:
+            raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
+        return found[0]
 
 
 def content_of(instruction: Instruction) -> Mapping[str, Any]:

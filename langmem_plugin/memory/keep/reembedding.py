@@ -25,7 +25,7 @@ from langmem_plugin.memory.find.past_messages import STORED, as_message
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.memory_rows import searched
 from langmem_plugin.memory.keep.rows import AnyRow, Damages, Kind, all_rows, begin_change
-from langmem_plugin.memory.keep.stored_vectors import StoredVectors
+from langmem_plugin.memory.keep.stored_vectors import NAMED_BY, StoredVectors
 from langmem_plugin.memory.models import storable
 
 log = event_log(__name__)
@@ -35,15 +35,16 @@ _ONLY = "only vectors of "  # the model's name follows
 
 
 class Texts(NamedTuple):
-    """A table of texts, that of their vectors, the column that names a text within its owner, and how it is read from
-    which columns.
-    """
+    """A table of texts, that of their vectors, and how a text is read from which columns."""
 
     texts: Table
     vectors: Table
-    name: str
     columns: Sequence[ColumnElement[Any]]
     text: Callable[[Encryption, AnyRow], Any]  # None where the text cannot be had
+
+    @property
+    def name(self) -> str:
+        return NAMED_BY[self.vectors]
 
 
 def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
@@ -57,8 +58,8 @@ def _text_of_message(encryption: Encryption, row: AnyRow) -> Any:
 
 
 _OF_MEMORY = (memory.c.owner, memory.c.memory_id, memory.c.text, memory.c.sealed)
-MEMORIES = Texts(memory, memory_vector, "memory_id", _OF_MEMORY, _text_of_memory)
-MESSAGES = Texts(history_message, history_vector, "message_id", STORED, _text_of_message)
+MEMORIES = Texts(memory, memory_vector, _OF_MEMORY, _text_of_memory)
+MESSAGES = Texts(history_message, history_vector, STORED, _text_of_message)
 
 
 class Reembedding:
@@ -213,8 +214,7 @@ class Reembedding:
                     if of.text(encryption, now) != text:
                         continue
                     connection.execute(update(of.texts).where(*here).values(change=number))
-                    stored = {"owner": row.owner, of.name: row_id, "vector": vector}
-                    self._vectors.put_rows(connection, of.vectors, of.name, [stored])
+                    self._vectors.put(connection, row.owner, [(row_id, vector)], of.vectors)
         return len(embedded)
 
     def _joined(self, of: Texts) -> Any:

@@ -31,7 +31,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from langmem_plugin import process_forks
 from langmem_plugin.database.encryption import Encryption, Place, RowCipher
 from langmem_plugin.database.memory_tables import memory, memory_owner
 from langmem_plugin.database.prepared_statements import Prepared
@@ -39,6 +38,7 @@ from langmem_plugin.database.schema import Instant, Name, in_parts, inserts, nam
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.lru import LruCache
 
 
 class OwnerState(NamedTuple):
@@ -151,17 +151,13 @@ class Damages:
 
     def __init__(self) -> None:
         self.mend: Callable[[Kind, OwnerKey, str], None] = lambda _kind, _owner, _row_id: None
-        self._known: dict[tuple[Kind, str, str], None] = {}
-        self._lock = process_forks.Lock()
+        self._known: LruCache[tuple[Kind, OwnerKey, str], bool] = LruCache(_MOST_KNOWN)
 
     def report(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         """Report a damaged row once, as an ERROR; text and key of the row are not told."""
-        with self._lock:
-            if (kind, owner, row_id) in self._known:
-                return
-            self._known[kind, owner, row_id] = None
-            if len(self._known) > _MOST_KNOWN:
-                del self._known[next(iter(self._known))]
+        if self._known.get((kind, owner, row_id)):
+            return
+        self._known.put((kind, owner, row_id), value=True, size=1)
         event = kind.replace(" ", "_") + ".damaged"
         log.error(event, extra={"owner": masked(owner), "row_id": row_id})
         if kind.endswith("vector"):
@@ -169,8 +165,7 @@ class Damages:
 
     def forget(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         """Forget that a row was damaged: it is whole now."""
-        with self._lock:
-            self._known.pop((kind, owner, row_id), None)
+        self._known.drop((kind, owner, row_id))
 
 
 def all_rows(

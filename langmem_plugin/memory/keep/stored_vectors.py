@@ -19,6 +19,8 @@ _MEMORY_VECTORS = select(memory_vector.c.memory_id, memory_vector.c.vector, memo
     memory, OF_MEMORY
 )
 _TABLES: dict[Kind, Table] = {"memory vector": memory_vector, "message vector": history_vector}
+NAMED_BY = {memory_vector: "memory_id", history_vector: "message_id"}
+"""The column that names a row within its owner and model."""
 
 
 def _put(insert: Any) -> Any:
@@ -68,34 +70,24 @@ class StoredVectors:
         self.model = model
         self._damages = damages
 
-    def put(self, connection: Connection, owner: OwnerKey, vectors: Iterable[tuple[str, Vector]]) -> None:
-        """Store the vectors of memories, each with its id; one that is there is replaced."""
-        rows = [{"owner": owner, "memory_id": memory_id, "vector": vector} for memory_id, vector in vectors]
-        self.put_rows(connection, memory_vector, "memory_id", rows)
-
-    def put_rows(self, connection: Connection, table: Table, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Store the vectors of any table, whose rows are named by `name` within their owner.
+    def put(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        vectors: Iterable[tuple[str, Vector]],
+        table: Table = memory_vector,
+    ) -> None:
+        """Store the vectors of memories or of messages, each with its id; one that is there is replaced.
 
         Vectors of past talk, which are the most, are kept in half the bytes.
         """
         as_stored = to_halves if table is history_vector else to_bytes
-        encryption = encryption_of(connection)
-        _PUT[table].run_each(
-            connection,
-            [
-                {
-                    "owner": row["owner"],
-                    "model": self.model,
-                    name: row[name],
-                    **vector_values(
-                        encryption,
-                        vector_place(table, row["owner"], self.model, row[name]),
-                        as_stored(row["vector"]),
-                    ),
-                }
-                for row in rows
-            ],
-        )
+        encryption, rows = encryption_of(connection), list[dict[str, Any]]()
+        for row_id, vector in vectors:
+            place = vector_place(table, owner, self.model, row_id)
+            named = {"owner": owner, "model": self.model, NAMED_BY[table]: row_id}
+            rows.append(named | vector_values(encryption, place, as_stored(vector)))
+        _PUT[table].run_each(connection, rows)
 
     def whole(self, encryption: Encryption, kind: Kind, owner: OwnerKey, row_id: str, held: HeldVector) -> bytes | None:
         """Return the vector as it was made; None where there is none any more, which is reported."""
@@ -147,7 +139,7 @@ def move_vectors(
     connection: Connection, table: Table, source: OwnerKey, target: OwnerKey, ids: Mapping[str, str]
 ) -> None:
     """Copy the vectors of rows that another owner has under these new ids; a damaged one is left out."""
-    encryption, name = encryption_of(connection), "memory_id" if table is memory_vector else "message_id"
+    encryption, name = encryption_of(connection), NAMED_BY[table]
     held = select(table.c.model, table.c[name], table.c.vector, table.c.checksum).where(table.c.owner == source)
     for part in in_parts(list(ids)):
         arriving = []
