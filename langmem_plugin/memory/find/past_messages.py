@@ -10,7 +10,6 @@ from sqlalchemy import Connection
 
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_message as table
-from langmem_plugin.database.schema import name_to_store, to_store
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.languages.plain_text import LONGEST_KEPT
 from langmem_plugin.lru import cached_if_short
@@ -52,8 +51,6 @@ def as_message(row: Sequence[Any], encryption: Encryption) -> PastMessage | None
 
 def as_values(owner: OwnerKey, message: PastMessage, of_session: str | None, encryption: Encryption) -> dict[str, Any]:
     """Return the columns of a message, but for its change."""
-    name_to_store(message.speaker)
-    to_store(message.text)
     return SEALED.values({"owner": owner, **asdict(message), "of_session": of_session}, encryption)
 
 

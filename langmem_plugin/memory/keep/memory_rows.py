@@ -7,25 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import BindParameter, Column, ColumnElement, Text, cast, or_, type_coerce
-from sqlalchemy.types import NULLTYPE
+from sqlalchemy import BindParameter, ColumnElement, or_
 
-from langmem_plugin.database.encryption import Encryption, Place
+from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.database.schema import to_store
 from langmem_plugin.errors import DecryptionRefused, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.keep.rows import (
-    blinded,
-    blinded_digest,
-    blinded_slot,
-    checksum_of_values,
-    instant_of,
-    seal,
-    unseal,
-    words_alone,
-)
+from langmem_plugin.memory.keep.rows import SealedTable, blinded, blinded_digest, blinded_slot
 from langmem_plugin.memory.models import Memory, as_tags, bare
 
 
@@ -45,62 +34,41 @@ log = event_log(__name__)
 
 _LEVELS = 50  # levels of metadata; every reader goes down through them again
 
-_INSTANTS = (
-    "said_at",
-    "valid_from",
-    "valid_to",
-    "doubted_at",
-    "asked_at",
-    "expires_at",
-    "last_accessed",
-    "created_at",
-    "updated_at",
-)
-_SINCE_CHECKSUMS = ("slot", "quote", "said_at", "valid_from", "valid_to")
 _WORDS = ("text", "summary_text", "quote", "key", "category", "tags", "metadata", "slot", "source_id")
-_BLINDED = ("key", "category", "source_id")
-# The other parts of an encrypted row, believed only as they were when it was sealed.
-_BESIDE = (
-    *_WORDS,
-    *("fact_type", "confidence", "source_type", "session_id", "private", "superseded_by"),
-    *("said_at", "valid_from", "valid_to", "expires_at", "created_at"),
+SEALED = SealedTable(
+    memory,
+    memory.c.memory_id,
+    words=_WORDS,
+    beside=(
+        *_WORDS,
+        *("fact_type", "confidence", "source_type", "session_id", "private", "superseded_by"),
+        *("said_at", "valid_from", "valid_to", "expires_at", "created_at"),
+    ),
+    checked=(  # state, counters and the time of change, which change by themselves, are left out
+        *("memory_id", "owner", "text", "fact_type", "key", "confidence", "source_type", "source_id", "session_id"),
+        *("summary_text", "category", "tags", "metadata", "private", "superseded_by", "expires_at", "created_at"),
+    ),
+    checked_since=("slot", "quote", "said_at", "valid_from", "valid_to"),
+    blinded={
+        **dict.fromkeys(("key", "category", "source_id"), blinded),
+        "slot": blinded_slot,
+        "tags": lambda encryption, owner, column, tags: tuple(blinded(encryption, owner, column, tag) for tag in tags),
+        "metadata": lambda *_: {},
+    },
+    unread=("change", "position", "text_digest"),
 )
-
-
-def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
-    if column.name in (*_INSTANTS, "confidence"):
-        return type_coerce(column, NULLTYPE)
-    if column.name == "tags":
-        return type_coerce(column, Text)
-    return cast(column, Text) if column.name == "metadata" else column
-
-
-_COLUMNS: list[Column[Any]] = [
-    column for column in memory.c if column.name not in ("change", "position", "text_digest")
-]
-_NAMES = [column.name for column in _COLUMNS]
-# As they are stored: a damaged value could not be turned into what it means.
-STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for column in _COLUMNS]
+STORED = SEALED.stored()
 
 
 def as_memory(row: Sequence[Any], encryption: Encryption) -> Memory | None:
     """Read a row that begins with the columns STORED; None where it does not hold what was written, or is in plain
     and should not be.
     """
-    values = dict(zip(_NAMES, row, strict=False))
-    written, sealed = values.pop("checksum"), values.pop("sealed")
+    values = SEALED.read(row, encryption)
     try:
-        for name in _INSTANTS:
-            values[name] = instant_of(values[name])
-        values["tags"] = values["tags"].strip("\n").split("\n") if values["tags"] else ()
-        values["metadata"] = json.loads(values["metadata"])
-        if sealed is not None or encryption.encrypts:
-            place = _place(values["owner"], values["memory_id"])
-            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
-        made = Memory(id=values.pop("memory_id"), **values)
-    except (TypeError, ValueError, OverflowError, AttributeError, DecryptionRefused):
+        return None if values is None else Memory(id=values.pop("memory_id"), **values)
+    except ValidationError:
         return None
-    return made if sealed is not None or written in (None, checksum_of(made)) else None
 
 
 Searched = tuple[Any, Any, Any, Any, Any, Any]
@@ -115,39 +83,11 @@ def searched(encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Sea
     if sealed is None and not encryption.encrypts:
         return plain
     try:
-        words = words_alone(encryption.cipher, _place(owner, memory_id), sealed)
+        words, _ = SEALED.opened(owner, memory_id, sealed, encryption)
     except DecryptionRefused:
         return None
     tags = "".join(f"\n{tag}" for tag in words["tags"]) + "\n"
     return words["text"], words["category"], tags, words["key"], words["summary_text"], words.get("slot")
-
-
-def checksum_of(made: Memory) -> int:
-    """Return the checksum over what does not change by itself: state, counters and time of change are left out.
-
-    A row from before a field was there is still what was written.
-    """
-    later = {name: value for name in _SINCE_CHECKSUMS if (value := getattr(made, name)) is not None}
-    return checksum_of_values(
-        made.id,
-        made.owner,
-        made.text,
-        made.fact_type,
-        made.key,
-        made.confidence,
-        made.source_type,
-        made.source_id,
-        made.session_id,
-        made.summary_text,
-        made.category,
-        made.tags,
-        made.metadata,
-        made.private,
-        made.superseded_by,
-        made.expires_at,
-        made.created_at,
-        *([later] if later else []),
-    )
 
 
 def validated(values: Mapping[str, Any]) -> Memory:
@@ -164,29 +104,7 @@ def as_values(made: Memory, encryption: Encryption) -> dict[str, Any]:
     """Return the columns of `made`, except those that are the database's own; encrypted where there are keys."""
     values = made.model_dump()
     values["memory_id"] = values.pop("id")
-    if encryption.encrypts:
-        return _sealed(values, encryption)
-    return values | {"sealed": None, "checksum": checksum_of(made)}
-
-
-def _sealed(values: dict[str, Any], encryption: Encryption) -> dict[str, Any]:
-    """Return the encrypted values, without a checksum: it would tell whether a guess at the words is right."""
-    owner = values["owner"]
-    words = {name: values[name] for name in _WORDS}
-    for name in ("text", "summary_text", "quote"):
-        to_store(words[name] or "")
-    stored: dict[str, Any] = values | {"text": "", "summary_text": None, "quote": None, "metadata": {}}
-    for name in _BLINDED:
-        stored[name] = None if words[name] is None else blinded(encryption, owner, memory.c[name], words[name])
-    stored["slot"] = None if words["slot"] is None else blinded_slot(encryption, owner, memory.c.slot, words["slot"])
-    stored["tags"] = tuple(blinded(encryption, owner, memory.c.tags, tag) for tag in words["tags"])
-    place = _place(owner, values["memory_id"])
-    sealed = seal(encryption.cipher, place, words, [stored[name] for name in _BESIDE])
-    return stored | {"sealed": sealed, "checksum": None}
-
-
-def _place(owner: OwnerKey, memory_id: str) -> Place:
-    return Place(memory.name, "sealed", owner, (memory_id,))
+    return SEALED.values(values, encryption)
 
 
 def checked(fields: Mapping[str, Any]) -> dict[str, Any]:

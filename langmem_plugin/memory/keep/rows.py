@@ -5,7 +5,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
@@ -16,12 +16,15 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Dialect,
+    Float,
     Row,
     Select,
     String,
     Table,
+    Text,
     any_,
     bindparam,
+    cast,
     func,
     literal_column,
     select,
@@ -29,12 +32,13 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.types import TypeDecorator, TypeEngine
+from sqlalchemy.types import NullType, TypeDecorator, TypeEngine
 
-from langmem_plugin.database.encryption import Encryption, Place, RowCipher
+from langmem_plugin.cached_property import cached_property
+from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import memory, memory_owner
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import Instant, Name, in_parts, inserts, name_to_store, to_store
+from langmem_plugin.database.schema import Instant, Json, Name, Tags, in_parts, inserts, name_to_store, to_store
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -224,39 +228,7 @@ _AS_JSON = json.JSONEncoder(default=microseconds, separators=(",", ":"))
 
 _DIGEST_BYTES = 16
 
-Blinding = Callable[[Encryption, OwnerKey, Column[Any], str], str]
-
-
-def seal(cipher: RowCipher, place: Place, words: Mapping[str, Any], beside: Sequence[Any]) -> bytes:
-    """Encrypt the words of a row; `beside` stays in plain in the row, and without it the words are
-    not to be believed.
-    """
-    return cipher.encrypt(place, json.dumps([words, digest_of_values(*beside)], separators=(",", ":")).encode())
-
-
-def unseal(cipher: RowCipher, place: Place, sealed: Any, beside: Sequence[Any]) -> dict[str, Any]:
-    """Decrypt the words. Raises DecryptionRefused where this was not sealed for the row, or the rest
-    of it was changed.
-    """
-    words, digest = _opened(cipher, place, sealed)
-    if digest != digest_of_values(*beside):
-        raise DecryptionRefused(f"a row of {place.table} was changed beside what is encrypted in it: restore a backup")
-    return words
-
-
-def words_alone(cipher: RowCipher, place: Place, sealed: Any) -> dict[str, Any]:
-    """Decrypt the words without the rest of the row, which is checked when it is shown. Raises DecryptionRefused."""
-    return _opened(cipher, place, sealed)[0]
-
-
-def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any], str]:
-    if not isinstance(sealed, bytes):
-        raise DecryptionRefused(f"a row of {place.table} is not encrypted: restore it from a backup")
-    try:
-        words, digest = json.loads(cipher.decrypt(place, sealed))
-    except ValueError as error:  # a database without keys: there it is no ciphertext either
-        raise DecryptionRefused(f"a row of {place.table} is not what was stored: restore it from a backup") from error
-    return words, digest
+Blinding = Callable[[Encryption, OwnerKey, Column[Any], Any], Any]
 
 
 @dataclass(frozen=True)
@@ -264,7 +236,8 @@ class SealedTable:
     """A table whose words are one encrypted value where there are keys; else a checksum tells that a row is whole.
 
     `words` are encrypted, and believed only where the columns `beside` are as they were then, which are told in this
-    order; `checked` are those of the checksum.
+    order; of those `blinded`, by which rows are looked for, a digest stays. `checked` are those of the checksum, and
+    `checked_since` younger ones, which count where they hold something; those `unread` are the database's own.
     """
 
     table: Table
@@ -272,51 +245,106 @@ class SealedTable:
     words: tuple[str, ...]
     beside: tuple[str, ...]
     checked: tuple[str, ...]
+    checked_since: tuple[str, ...] = ()
+    blinded: Mapping[str, Blinding] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+
+    @cached_property
+    def columns(self) -> list[Column[Any]]:
+        return [column for column in self.table.c if column.name not in self.unread]
 
     def stored(self) -> list[ColumnElement[Any]]:
         """Return the columns as they are stored: a damaged value could not be turned into what it means."""
-        columns = [type_coerce(each, BigInteger) if self._is_instant(each) else each for each in self.table.c]
-        return [column.label(each.name) for column, each in zip(columns, self.table.c, strict=True)]
+        return [_as_stored(column).label(column.name) for column in self.columns]
 
     def values(self, values: Mapping[str, Any], encryption: Encryption) -> dict[str, Any]:
         """Return the columns of a row; an encrypted one has no checksum, which would tell whether a guess is right."""
         if not encryption.encrypts:
-            checksum = checksum_of_values(*(values[name] for name in self.checked))
-            return {**values, "sealed": None, "checksum": checksum}
+            return {**values, "sealed": None, "checksum": self._checksum(values)}
         words = {name: values[name] for name in self.words}
-        bare = {**values, **{name: None if self.table.c[name].nullable else "" for name in self.words}}
-        sealed = seal(encryption.cipher, self._place(values), words, [bare[name] for name in self.beside])
+        bare = {**values, **{name: self._bare(encryption, values["owner"], name, words[name]) for name in words}}
+        digest = digest_of_values(*(bare[name] for name in self.beside))
+        place = self._place(values["owner"], values[self.row_id.name])
+        sealed = encryption.cipher.encrypt(place, json.dumps([words, digest], separators=(",", ":")).encode())
         return {**bare, "sealed": sealed, "checksum": None}
 
     def read(self, row: Sequence[Any], encryption: Encryption) -> dict[str, Any] | None:
-        """Read a row of `stored`; None where it does not hold what was written, or is in plain and should not be."""
-        values = {column.name: value for column, value in zip(self.table.c, row, strict=True)}
+        """Read a row that begins with `stored`; None where it does not hold what was written, or is in plain and should
+        not be.
+        """
+        values = dict(zip(self._names, row, strict=False))
         written, sealed = values.pop("checksum"), values.pop("sealed")
         try:
-            for name in (each.name for each in self.table.c if self._is_instant(each)):
-                values[name] = instant_of(values[name])
+            for name, as_meant in self._meanings.items():
+                values[name] = as_meant(values[name])
             if sealed is not None or encryption.encrypts:
-                beside = [values[name] for name in self.beside]
-                return values | unseal(encryption.cipher, self._place(values), sealed, beside)
-            checksum = checksum_of_values(*(values[name] for name in self.checked))
-        except (TypeError, ValueError, OverflowError, DecryptionRefused):
+                words, digest = self.opened(values["owner"], values[self.row_id.name], sealed, encryption)
+                return values | words if digest == digest_of_values(*(values[name] for name in self.beside)) else None
+            checksum = self._checksum(values)
+        except (TypeError, ValueError, OverflowError, AttributeError, DecryptionRefused):
             return None
         return values if written in (None, checksum) else None
 
-    def _place(self, values: Mapping[str, Any]) -> Place:
-        return Place(self.table.name, "sealed", values["owner"], (values[self.row_id.name],))
+    def opened(self, owner: OwnerKey, row_id: str, sealed: Any, encryption: Encryption) -> tuple[dict[str, Any], str]:
+        """Decrypt the words, and the digest of the rest of the row. Raises DecryptionRefused."""
+        if not isinstance(sealed, bytes):
+            raise DecryptionRefused(f"a row of {self.table.name} is not encrypted: restore it from a backup")
+        try:
+            words, digest = json.loads(encryption.cipher.decrypt(self._place(owner, row_id), sealed))
+        except ValueError as error:  # a database without keys: there it is no ciphertext either
+            raise DecryptionRefused(f"a row of {self.table.name} is not what was stored: restore a backup") from error
+        return words, digest
 
-    @staticmethod
-    def _is_instant(column: Column[Any]) -> bool:
-        return isinstance(column.type, Instant)
+    @cached_property
+    def _names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @cached_property
+    def _meanings(self) -> dict[str, Callable[[Any], Any]]:
+        kinds = ((column.name, _READ.get(type(column.type))) for column in self.columns)
+        return {name: as_meant for name, as_meant in kinds if as_meant is not None}
+
+    def _checksum(self, values: Mapping[str, Any]) -> int:
+        later = {name: values[name] for name in self.checked_since if values[name] is not None}
+        return checksum_of_values(*(values[name] for name in self.checked), *([later] if later else []))
+
+    def _bare(self, encryption: Encryption, owner: OwnerKey, name: str, word: Any) -> Any:
+        """Return what stays of a word in an encrypted row."""
+        column = self.table.c[name]
+        if name in self.blinded:
+            return None if word is None else self.blinded[name](encryption, owner, column, word)
+        if word is not None:
+            _checked(column, word)
+        return None if column.nullable else ""
+
+    def _place(self, owner: OwnerKey, row_id: str) -> Place:
+        return Place(self.table.name, "sealed", owner, (row_id,))
+
+
+_RAW: Mapping[type, TypeEngine[Any]] = {Instant: BigInteger(), Float: NullType(), Tags: Text()}
+_READ: Mapping[type, Callable[[Any], Any]] = {
+    Instant: instant_of,
+    Tags: lambda stored: stored.strip("\n").split("\n") if stored else (),
+    Json: json.loads,
+}
+
+
+def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
+    if isinstance(column.type, Json):
+        return cast(column, Text)
+    raw = _RAW.get(type(column.type))
+    return column if raw is None else type_coerce(column, raw)
+
+
+def _checked(column: Column[Any], text: str) -> str:
+    return name_to_store(text) if isinstance(column.type, Name) else to_store(text)
 
 
 def blinded(encryption: Encryption, owner: OwnerKey, column: Column[Any], text: str) -> str:
     """Return the digest in place of `text` in an encrypted row. Raises InvalidInput for a text that
     no row could hold.
     """
-    checked = name_to_store(text) if isinstance(column.type, Name) else to_store(text)
-    return encryption.blinded(owner, column.name, checked)[:_DIGEST_BYTES].hex()
+    return encryption.blinded(owner, column.name, _checked(column, text))[:_DIGEST_BYTES].hex()
 
 
 def blinded_slot(encryption: Encryption, owner: OwnerKey, column: Column[Any], slot: str) -> str:
