@@ -120,7 +120,7 @@ def database_of(settings: Settings, url: str | Path | None = None) -> tuple[str 
 
     Raises ConfigurationError for what names no database.
     """
-    whole, tenant = url or settings.database, settings.tenant
+    whole, tenant = settings.database if url is None else url, settings.tenant
     if tenant is None:
         return whole, None
     parsed, schema = database_and_schema(whole)

@@ -185,6 +185,7 @@ def _line(number: int, said: Said) -> str:
 def _read(answer: Any) -> tuple[list[StatedFact], list[str]]:
     """Return the facts that can be read, and what is wrong with the others."""
     given = answer.get("facts") if isinstance(answer, dict) else answer
+    given = [given] if isinstance(given, dict) else given
     if not isinstance(given, list):
         raise Unusable('`facts` is no list: {"facts": []} where there is nothing')
     facts: list[StatedFact] = []

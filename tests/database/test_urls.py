@@ -69,6 +69,8 @@ PLACES = {
         "bot:hunter2@127.0.0.1/chat",
         "//bot:hunter2@127.0.0.1/chat",
         "mysql://bot:hunter2@127.0.0.1/chat",
+        "",
+        " ",
         "postgresql://127.0.0.1:1/chat?user=bot&password=hunter2",
         "sqlite:///chat.db?password=hunter2",
     ],

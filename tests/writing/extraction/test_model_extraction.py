@@ -258,6 +258,7 @@ def test_a_model_that_thinks_aloud_is_understood(extracting):
     "answer",
     [
         '{"facts": [{"fact": "Likes tea", "quote": "I like tea",},]}',
+        '{"facts": {"fact": "Likes tea", "quote": "I like tea"}}',
         'Here:\n```json\n[\n{"fact": "Likes tea",\n"quote": "I like tea" ,\n} ,\n]\n```',
         'A list [1, 2,] as in a 5" one, {"facts": [{"fact": "Likes\ntea", "quote": "I like tea"}], }',
     ],
