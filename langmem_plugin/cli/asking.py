@@ -31,7 +31,7 @@ def recall(
         float | None, typer.Option(min=0, max=1, help="default: the setting min_similarity, or 0.7; 0 shows all")
     ] = None,
 ) -> Told:
-    """Find what is about a question in all that the person may see, the best first. --json has the numbers behind each."""
+    """Find what is about a question, in all that the person may see; best first. --json tells why each was found."""
     settings = memory.settings
     if not settings.remembers:
         raise ConfigurationError("the long-term memory is switched off by the settings: nothing is recalled")
