@@ -185,12 +185,11 @@ def _line(number: int, said: Said) -> str:
 def _read(answer: Any) -> tuple[list[StatedFact], list[str]]:
     """Return the facts that can be read, and what is wrong with the others."""
     given = answer.get("facts") if isinstance(answer, dict) else answer
-    given = [given] if isinstance(given, dict) else given
-    if not isinstance(given, list):
+    if not isinstance(given, list | dict):
         raise Unusable('`facts` is no list: {"facts": []} where there is nothing')
     facts: list[StatedFact] = []
     wrong: list[str] = []
-    for number, each in enumerate(given[:_MOST_FACTS], 1):
+    for number, each in enumerate(given[:_MOST_FACTS] if isinstance(given, list) else [given], 1):
         try:
             facts.append(StatedFact.model_validate(each))
         except (ValidationError, RecursionError) as error:
