@@ -259,11 +259,10 @@ class Webhook:
 
 def _turns(messages: Sequence[Incoming]) -> list[Incoming]:
     """Join messages that one person wrote in one go; a message that must be answered by itself stays apart, and one
-    that stands in the webhook twice is taken once.
+    that stands in the webhook twice, as when it was edited, is taken once, as it stands there last.
     """
     found: list[Incoming] = []
-    each_once = {(*each.ids, each.edited, each.moved_from): each for each in messages}
-    for message in each_once.values():
+    for message in {(*each.ids, each.moved_from): each for each in messages}.values():
         if found and _goes_on(found[-1], message):
             before = found[-1]
             text = "\n".join(filter(None, (before.text, message.text)))

@@ -282,6 +282,17 @@ def test_what_was_written_long_ago_is_kept_and_not_answered(memory):
 
 
 @pytest.mark.spec("C-21")
+@for_each("what", [{"unopened": "audio"}, {"unopened": "picture"}, {"image": b"no picture"}, {}])
+def test_nor_is_anybody_told_that_it_could_not_be_opened(memory, what):
+    echo, sent = Echo(memory), []
+    long_ago = datetime.now(UTC) - timedelta(days=2)
+
+    assert memory.reply(echo.graph, ERIN, "", message_id="m1", sent_at=long_ago, send=sent.append, **what) == ""
+    assert memory.reply(echo.graph, ERIN, "", message_id="m2", sent_at=datetime.now(UTC), send=sent.append, **what)
+    assert len(sent) == 1
+
+
+@pytest.mark.spec("C-21")
 def test_an_answer_is_sent_once_and_again_only_if_sending_failed(memory):
     echo, sent = Echo(memory), []
 

@@ -234,7 +234,9 @@ class Channel:
         return (yield from self._out(task, text, claim_id))
 
     def _told_once(self, task: _Task, text: str) -> Steps[Reply]:
-        """Send a text that needs no graph, once, also when the database cannot be reached."""
+        """Send a text that needs no graph, once, also when the database cannot be reached; none for an old message."""
+        if task.message.is_older_than(ANSWER_WITHIN, self.parts.now()):
+            return Reply("", repeated=True)
         if self.parts.settings.enable_memory_system:
             with contextlib.suppress(StoreUnavailable):
                 return (yield from self._once(task, lambda: text)) or Reply(text)
