@@ -517,11 +517,13 @@ def test_an_embedding_model_is_taken_by_name(monkeypatch):
 def test_a_memory_that_cannot_be_made_leaves_nothing_open(tmp_path, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     settings = Settings(database=f"sqlite:///{tmp_path}/langmem.db", embedding_model="openai:text-embedding-3-small")
+    before = threading.enumerate()
     with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as raised:
         PhoneMemory(settings=settings)
     open_files = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.exists()]
     assert not [each for each in open_files if each.startswith(str(tmp_path))]
-    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("langmem")]
+    begun = [each.name for each in threading.enumerate() if each not in before]
+    assert not [each for each in begun if each.startswith("langmem")]
     assert raised.tb is not None  # until here it keeps alive what was being made
 
 

@@ -1,5 +1,7 @@
 """A reply reads all it needs of the memory at once, and writes all it used at once."""
 
+import threading
+
 import pytest
 from sqlalchemy import event, select
 
@@ -21,9 +23,14 @@ def reply_memory(memory):
 
 @pytest.fixture
 def transactions(memory):
-    """One entry for each transaction that begins."""
+    """One entry for each transaction that begins, but for those of the background."""
     begun = []
-    event.listen(memory.database.engine, "begin", begun.append)
+
+    def begin(connection):
+        if not threading.current_thread().daemon:
+            begun.append(connection)
+
+    event.listen(memory.database.engine, "begin", begin)
     return begun
 
 

@@ -294,7 +294,7 @@ def test_another_process_does_not_answer_from_what_it_holds(memory, anna, databa
 
             warm = all_doors()
             is_warm.set()
-            assert is_erased.wait(60)
+            assert is_erased.wait(120)
             cold = all_doors()
             said = theirs.reply(graph, ANNA, "who am I?", message_id="m77")
             return (
@@ -304,8 +304,8 @@ def test_another_process_does_not_answer_from_what_it_holds(memory, anna, databa
                 [each.text for each in graph.get_state({"configurable": {"thread_id": ANNA}}).values["messages"]],
             )
 
-    child = Child(other, 120)
-    if not is_warm.wait(60):
+    child = Child(other, 270)
+    if not is_warm.wait(120):
         child.result()  # says why
     memory.erase(ANNA)
     is_erased.set()
