@@ -1,7 +1,7 @@
 """Search in one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -20,7 +20,7 @@ from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import Searched, searched
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row, microseconds
-from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
+from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 
 _CANDIDATES = 100  # candidates of a search through an index
@@ -76,11 +76,12 @@ class FactSearch:
         """Count a use of each in what this process holds of the owner; other processes see it with the next change."""
         self._corpora.note_used(owner, memory_ids, at)
 
-    @contextlib.contextmanager
-    def words(self, connection: Connection, owner: OwnerKey) -> Iterator["SearchedWords"]:
-        """Give the owner's memories to be searched by words, as `connection` sees them, for the block alone."""
-        with self._corpora.corpus(connection, owner) as corpus:
-            yield SearchedWords(corpus)
+    def words(self, connection: Connection, owner: OwnerKey) -> AbstractContextManager[Corpus]:
+        """Give the owner's memories to be searched by words, as `connection` sees them, for the block alone.
+
+        Whoever puts or drops some there has to write the same, or call `forget_cached`.
+        """
+        return self._corpora.corpus(connection, owner)
 
     def best_of(
         self,
@@ -120,7 +121,11 @@ class FactSearch:
             return hits
 
         answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner), states)
-        return [(ask, _found(hit, fact)) for hits, fact in answers for ask, hit in hits]
+        return [
+            (ask, Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals))
+            for hits, fact in answers
+            for ask, hit in hits
+        ]
 
     def foremost(self, connection: Connection, owner: OwnerKey, limit: int) -> list[Memory]:
         """Return the memories used or told lately, used often and held to be sure."""
@@ -141,8 +146,7 @@ class FactSearch:
             if status != "active":
                 yield memory_id, None
                 continue
-            held = HeldVector(vector, checksum)
-            whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
+            whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, (vector, checksum))
             written = (text, category, tags, key, summary, slot)
             words = searched(encryption, owner, memory_id, written, sealed)
             if words is not None and (entry := _entry(memory_id, words, whole, *rest)).can_be_searched:
@@ -209,30 +213,19 @@ _CHANGED = (
 )
 
 
-class SearchedWords:
-    """The words of one owner's memories, and of those that are about to be stored.
+def sharing_words(corpus: Corpus, text: str, limit: int, now: datetime) -> list[str]:
+    """Return the ids of memories that share words with a text: most first, and of those as near the newest."""
+    scores, _ = corpus.words.scores(corpus.words.known(asked(text)))
+    rows = np.flatnonzero(scores)[::-1]
+    rows = rows[corpus.fitting(now)[rows]]
+    return [corpus.ids[rows[at]] for at in best(scores[rows], np.ones(len(rows), np.bool_), limit)]
 
-    Whoever adds or drops some has to write the same, or call `forget_cached`.
-    """
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-
-    def nearest(self, text: str, limit: int, now: datetime) -> list[str]:
-        """Return the ids of memories that share words with a text: most first, and of those as near the newest."""
-        words, columns = self._corpus.words, self._corpus.columns
-        scores, _ = words.scores(words.known(asked(text)))
-        rows = np.flatnonzero(scores)[::-1]
-        rows = rows[columns["live"][rows] & (columns["expires"][rows] > microseconds(now))]
-        return [self._corpus.ids[rows[at]] for at in best(scores[rows], np.ones(len(rows), np.bool_), limit)]
-
-    def add(self, fact: Memory) -> None:
-        words = (fact.text, fact.category, "\n".join(fact.tags), fact.key, fact.summary_text, fact.slot)
-        expires = None if fact.expires_at is None else microseconds(fact.expires_at)
-        self._corpus.put(_entry(fact.id, words, None, microseconds(fact.created_at), fact.confidence, 0, None, expires))
-
-    def drop(self, memory_id: str) -> None:
-        self._corpus.drop(memory_id)
+def entry_of(fact: Memory) -> Entry:
+    """Return a memory that is about to be stored as one to be searched."""
+    words = (fact.text, fact.category, "\n".join(fact.tags), fact.key, fact.summary_text, fact.slot)
+    expires = None if fact.expires_at is None else microseconds(fact.expires_at)
+    return _entry(fact.id, words, None, microseconds(fact.created_at), fact.confidence, 0, None, expires)
 
 
 def _entry(memory_id: str, words: Searched, vector: bytes | None, created: int, *counted: Any) -> Entry:
@@ -246,10 +239,6 @@ def _among(connection: Connection, owner: OwnerKey, where: Filter) -> Sequence[s
         return None
     ids = select(memory.c.memory_id).where(*matching(connection, owner, where, ("active",), None))
     return connection.execute(ids).scalars().all()
-
-
-def _found(hit: Hit, fact: Memory) -> Found:
-    return Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals)
 
 
 def _candidates(query: Query) -> int:

@@ -35,7 +35,7 @@ from langmem_plugin.memory.keep.rows import (
     microseconds,
     owned,
 )
-from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
+from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.operation_timing import timed
 
@@ -286,7 +286,7 @@ class MessageHistory:
             if message is None:
                 self._damages.report("message", owner, row.message_id)
                 continue
-            message_id, held = message.message_id, HeldVector(row.vector, row.of_vector)
+            message_id, held = message.message_id, (row.vector, row.of_vector)
             whole = self._vectors.whole(encryption, "message vector", owner, message_id, held)
             at = microseconds(message.said_at)
             said_in, by = message.session_id, message.speaker

@@ -19,7 +19,7 @@ from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.keep import memory_rows
-from langmem_plugin.memory.keep.memory_rows import Searched, searched, valid
+from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.keep.rows import Damages, SealedTable, all_rows, begin_change
 from langmem_plugin.memory.models import plain, storable
 
@@ -307,9 +307,6 @@ def _checked(made: Category) -> Category:
     return replace(made, name=name, color=made.color.lower(), description=description)
 
 
-_NOTHING: Searched = ("", None, "", None, None, None)
-
-
 def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:
     """Return the categories that the owner's memories have, by what the column holds for them: the
     name or its digest.
@@ -322,10 +319,10 @@ def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:
     names: dict[str, str] = {}
     examples = select(memory.c.category, func.min(memory.c.memory_id), func.max(memory.c.memory_id))
     for digest, *ids in connection.execute(examples.where(*has_one).group_by(memory.c.category)).all():
-        rows = select(memory.c.memory_id, memory.c.sealed).where(memory.c.owner == owner, memory.c.memory_id.in_(ids))
-        for row in connection.execute(rows):
-            if (opened := searched(encryption, owner, row.memory_id, _NOTHING, row.sealed)) is not None:
-                names[digest] = opened[1]
+        rows = select(*memory_rows.STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(ids))
+        for row in all_rows(connection, rows):
+            if (made := memory_rows.as_memory(row, encryption)) is not None and made.category is not None:
+                names[digest] = made.category
     return names
 
 

@@ -21,12 +21,13 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import BackgroundThread
 from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.find.past_messages import STORED, as_message
+from langmem_plugin.memory.find import past_messages
+from langmem_plugin.memory.find.past_messages import PastMessage, as_message
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep.memory_rows import searched
+from langmem_plugin.memory.keep.memory_rows import STORED, as_memory
 from langmem_plugin.memory.keep.rows import AnyRow, Damages, Kind, all_rows, begin_change
 from langmem_plugin.memory.keep.stored_vectors import NAMED_BY, StoredVectors
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.models import Memory, storable
 
 log = event_log(__name__)
 
@@ -40,26 +41,20 @@ class Texts(NamedTuple):
     texts: Table
     vectors: Table
     columns: Sequence[ColumnElement[Any]]
-    text: Callable[[Encryption, AnyRow], Any]  # None where the text cannot be had
+    read: Callable[[AnyRow, Encryption], Memory | PastMessage | None]
 
     @property
     def name(self) -> str:
         return NAMED_BY[self.vectors]
 
-
-def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
-    found = searched(encryption, row.owner, row.memory_id, (row.text, None, "", None, None, None), row.sealed)
-    return None if found is None else found[0]
-
-
-def _text_of_message(encryption: Encryption, row: AnyRow) -> Any:
-    message = as_message(row, encryption)
-    return None if message is None else message.text
+    def text(self, row: AnyRow, encryption: Encryption) -> str | None:
+        """Return the text of a row; None where it cannot be had."""
+        found = self.read(row, encryption)
+        return None if found is None else found.text
 
 
-_OF_MEMORY = (memory.c.owner, memory.c.memory_id, memory.c.text, memory.c.sealed)
-MEMORIES = Texts(memory, memory_vector, _OF_MEMORY, _text_of_memory)
-MESSAGES = Texts(history_message, history_vector, STORED, _text_of_message)
+MEMORIES = Texts(memory, memory_vector, STORED, as_memory)
+MESSAGES = Texts(history_message, history_vector, past_messages.STORED, as_message)
 
 
 class Reembedding:
@@ -196,7 +191,7 @@ class Reembedding:
 
     def _embedded(self, of: Texts, rows: Sequence[AnyRow]) -> int:
         encryption = self._database.encryption
-        texts = [of.text(encryption, row) for row in rows]
+        texts = [of.text(row, encryption) for row in rows]
         readable = [(row, text) for row, text in zip(rows, texts, strict=True) if text is not None]
         vectors = self._embedder.each([text for _, text in readable])
         embedded = [
@@ -211,7 +206,7 @@ class Reembedding:
                 here = (of.texts.c.owner == row.owner, of.texts.c[of.name] == row_id)
                 # Only texts that are still as they were embedded; a change has embedded its text anew.
                 for now in all_rows(connection, select(*of.columns).where(*here)):
-                    if of.text(encryption, now) != text:
+                    if of.text(now, encryption) != text:
                         continue
                     connection.execute(update(of.texts).where(*here).values(change=number))
                     self._vectors.put(connection, row.owner, [(row_id, vector)], of.vectors)

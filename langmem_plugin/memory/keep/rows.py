@@ -204,10 +204,6 @@ def checksum_of_vector(owner: OwnerKey, model: str, row_id: str, stored: bytes) 
     return zlib.crc32(stored, zlib.crc32(f"{owner}\n{model}\n{row_id}".encode("utf-8", "surrogatepass")))
 
 
-def vector_is_whole(owner: OwnerKey, model: str, row_id: str, stored: Any, checksum: int | None) -> bool:
-    return isinstance(stored, bytes) and checksum in (None, checksum_of_vector(owner, model, row_id, stored))
-
-
 def instant_of(stored: int | None) -> datetime | None:
     """Return the instant of the microseconds in a column. Raises TypeError or OverflowError for what
     never was an instant.

@@ -20,7 +20,7 @@ from langmem_plugin.memory.instructions import instructions
 from langmem_plugin.memory.keep import categories
 from langmem_plugin.memory.keep.memory_rows import STORED, as_memory
 from langmem_plugin.memory.keep.rows import AnyRow, Kind, SealedTable, each_row
-from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, opened_vector, vector_place
+from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, opened_vector, vector_place
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def _damaged(database: Database) -> Iterator[DamagedRow]:
 
 def _vector(table: Table, row: AnyRow, encryption: Encryption) -> bytes | None:
     owner, row_id, model, *held = row
-    return opened_vector(encryption, vector_place(table, owner, model, row_id), HeldVector(*held))
+    return opened_vector(encryption, vector_place(table, owner, model, row_id), held)
 
 
 def _vectors(table: Table, row_id: Column[Any]) -> Select[Any]:

@@ -1,7 +1,7 @@
 """Vectors in the database: written with a checksum or encrypted, read if they are whole, compared exactly."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, Select, Table, and_, insert, select
 
@@ -12,7 +12,7 @@ from langmem_plugin.database.schema import in_parts, inserts
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector, cosines, from_bytes, to_bytes, to_halves
-from langmem_plugin.memory.keep.rows import Damages, Kind, checksum_of_vector, each_row, vector_is_whole
+from langmem_plugin.memory.keep.rows import Damages, Kind, checksum_of_vector, each_row
 
 OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
 _MEMORY_VECTORS = select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(
@@ -31,13 +31,6 @@ def _put(insert: Any) -> Any:
 _PUT = {table: Prepared(inserts(table, _put)) for table in _TABLES.values()}
 
 
-class HeldVector(NamedTuple):
-    """A vector as it is in the database."""
-
-    stored: Any
-    checksum: int | None
-
-
 def vector_place(table: Table, owner: OwnerKey, model: str, row_id: str) -> Place:
     return Place(table.name, "vector", owner, (model, row_id))
 
@@ -50,17 +43,20 @@ def vector_values(encryption: Encryption, place: Place, plain: bytes) -> dict[st
     return {"vector": plain, "checksum": checksum_of_vector(OwnerKey(place.owner), model, row_id, plain)}
 
 
-def opened_vector(encryption: Encryption, place: Place, held: HeldVector) -> bytes | None:
-    """Return the vector as it was written; None where it is not that, or is in plain and should not be."""
-    if not isinstance(held.stored, bytes):
+def opened_vector(encryption: Encryption, place: Place, held: Sequence[Any]) -> bytes | None:
+    """Return the vector as it was written, of what is held as vector and checksum; None where it is not that, or is in
+    plain and should not be.
+    """
+    stored, checksum = held
+    if not isinstance(stored, bytes):
         return None
     try:
-        plain = encryption.cipher.decrypt(place, held.stored)
+        plain = encryption.cipher.decrypt(place, stored)
     except DecryptionRefused:
         return None
     model, row_id = map(str, place.rest)
-    is_whole = encryption.encrypts or vector_is_whole(OwnerKey(place.owner), model, row_id, plain, held.checksum)
-    return plain if is_whole else None
+    trusted = encryption.encrypts or checksum is None
+    return plain if trusted or checksum == checksum_of_vector(OwnerKey(place.owner), model, row_id, plain) else None
 
 
 class StoredVectors:
@@ -89,9 +85,11 @@ class StoredVectors:
             rows.append(named | vector_values(encryption, place, as_stored(vector)))
         _PUT[table].run_each(connection, rows)
 
-    def whole(self, encryption: Encryption, kind: Kind, owner: OwnerKey, row_id: str, held: HeldVector) -> bytes | None:
+    def whole(
+        self, encryption: Encryption, kind: Kind, owner: OwnerKey, row_id: str, held: Sequence[Any]
+    ) -> bytes | None:
         """Return the vector as it was made; None where there is none any more, which is reported."""
-        if held.stored is None:
+        if held[0] is None:
             return None
         found = opened_vector(encryption, vector_place(_TABLES[kind], owner, self.model, row_id), held)
         if found is None:
@@ -106,7 +104,7 @@ class StoredVectors:
         """Give the id and the vector of each memory that `of_memories` chooses and whose vector is there and whole."""
         encryption = encryption_of(connection)
         for memory_id, *held in each_row(connection, chosen):
-            if (whole := self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held))) is not None:
+            if (whole := self.whole(encryption, "memory vector", owner, memory_id, held)) is not None:
                 yield memory_id, whole
 
     def compared(
@@ -144,7 +142,7 @@ def move_vectors(
     for part in in_parts(list(ids)):
         arriving = []
         for model, old, *stored in connection.execute(held.where(table.c[name].in_(part))).all():
-            plain = opened_vector(encryption, vector_place(table, source, model, old), HeldVector(*stored))
+            plain = opened_vector(encryption, vector_place(table, source, model, old), stored)
             if plain is not None:
                 values = vector_values(encryption, vector_place(table, target, model, ids[old]), plain)
                 arriving.append({"owner": target, "model": model, name: ids[old], **values})

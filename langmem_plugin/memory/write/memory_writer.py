@@ -19,7 +19,6 @@ from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import FactSearch
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.filters import matching
-from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.keep.repository import Advice, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
 from langmem_plugin.memory.keep.rows import begin_change
@@ -331,12 +330,9 @@ class MemoryWriter:
         `collection_exists` is true.
         """
         owner = self._key(owner)
-        statement = select(memory.c.session_id).where(
-            memory.c.session_id.is_not(None), memory.c.status == "active", valid(self._now())
-        )
-        if owner is not None:
-            statement = statement.where(memory.c.owner == owner)
         with self._database.read() as connection:
+            active = matching(connection, owner, EVERYTHING, ("active",), self._now())
+            statement = select(memory.c.session_id).where(memory.c.session_id.is_not(None), *active)
             sessions = connection.execute(statement.distinct().order_by(memory.c.session_id)).scalars()
             return [each for each in sessions if each.strip()]
 

@@ -23,8 +23,9 @@ from langmem_plugin.facts import (
 )
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
+from langmem_plugin.memory.find.corpus import Corpus
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
-from langmem_plugin.memory.find.fact_search import FactSearch, SearchedWords
+from langmem_plugin.memory.find.fact_search import FactSearch, entry_of, sharing_words
 from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
@@ -84,7 +85,7 @@ class Reconciler:
         For several, whose decisions change what is known, they are found in it, and only what that needs is read now.
         """
         with self._database.read() as connection, self._search.words(connection, owner) as words:
-            return words.nearest(news[0].text, _NEAREST, self._now()) if len(news) == 1 else []
+            return sharing_words(words, news[0].text, _NEAREST, self._now()) if len(news) == 1 else []
 
     @contextlib.contextmanager
     def writing(self, owner: OwnerKey, *, patience: timedelta | None = None) -> Iterator[Connection]:
@@ -111,7 +112,7 @@ class Reconciler:
         with contextlib.ExitStack() as searched:
             words = searched.enter_context(self._search.words(connection, owner)) if len(news) > 1 else None
             for new, draft, advised_on in zip(news, drafts, advice, strict=True):
-                hints = nearest if words is None else words.nearest(new.text, _NEAREST, now)
+                hints = nearest if words is None else sharing_words(words, new.text, _NEAREST, now)
                 held.add(self._of_ids(connection, owner, held.unknown(hints), now))
                 decision = self._weighed(draft, held, hints)
                 if new.advice is not None:
@@ -414,7 +415,7 @@ def _slots(fact: Stated) -> set[str]:
     return {other for slot in held for other in alike_slots(slot)}
 
 
-def _note(held: HeldFacts, draft: Stated, decision: Decision, words: SearchedWords | None, now: datetime) -> None:
+def _note(held: HeldFacts, draft: Stated, decision: Decision, words: Corpus | None, now: datetime) -> None:
     """Note what was decided on a draft, before it is written, for those that come after it."""
     memory = draft.memory
     if decision.newer is not None and memory.status != "pending":  # it takes nobody's place
@@ -422,7 +423,7 @@ def _note(held: HeldFacts, draft: Stated, decision: Decision, words: SearchedWor
     elif decision.same is None:
         held.add([draft])
         if words is not None and memory.status == "active":
-            words.add(memory)
+            words.put(entry_of(memory))
     for each in decision.over if memory.status != "pending" else ():
         over = _as_over(each.memory, memory, _until(each.memory, memory, now))
         held.add([replace(each, memory=each.memory.model_copy(update=over))])
