@@ -8,7 +8,6 @@ import base64
 import binascii
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -199,7 +198,7 @@ class DocumentImporter:
         ends = was_moved or run.by_themselves
         if run.by_themselves and record.ended_at is None:
             run.report.doubt(place, "kept as a past conversation: who said what in it is this document's word alone")
-        kept = self._kept_files(run, record.files, files)
+        contents = self._contents(run, record.files, files)
         places = {number: at for at, number in enumerate(messages)}
         past = PastSession(
             thread=thread,
@@ -211,7 +210,7 @@ class DocumentImporter:
             owner=run.owner if is_noted else None,
             client_name=record.client_name,
             client_phone=record.client_phone,
-            files=kept,
+            files=contents,
         )
 
         def along(connection: Connection, session: Session, rows: Sequence[int]) -> None:
@@ -235,34 +234,20 @@ class DocumentImporter:
                     message.id = record.message_id
                     yield number, PastMessageOf(message, record.stored_at, record.tokens)
 
-    def _kept_files(
+    def _contents(
         self, run: _Run, digests: Sequence[str], files: Mapping[str, tuple[str, exported.File]]
-    ) -> dict[str, Callable[[], bytes] | None]:
-        kept: dict[str, Callable[[], bytes] | None] = {}
-        if self._saver.media.place == "drop":
-            return kept
-        for digest in digests:
+    ) -> list[tuple[bytes, str]]:
+        """Return the files of a session, each with its type."""
+        found: list[tuple[bytes, str]] = []
+        for digest in () if self._saver.media.place == "drop" else digests:
             place, record = files.get(digest, (f"file {digest[:12]}", None))
             with run.report.skipping(place):
-                kept[digest] = self._kept_file(digest, record)
+                if record is None or record.data is None:
+                    # A document that names a digest must not get another person's file with that digest.
+                    raise InvalidInput("what is in this file is not in the document")
+                found.append((_content(record.data, digest), record.mime_type))
                 run.report.count("file", 1)
-        return kept
-
-    def _kept_file(self, digest: str, record: exported.File | None) -> Callable[[], bytes] | None:
-        """Store a file for `PastSession.files`: a folder has it on disk when this returns. Raises InvalidInput if it is
-        damaged.
-        """
-        if record is None or record.data is None:
-            # A document that names a digest must not get another person's file with that digest.
-            raise InvalidInput("what is in this file is not in the document")
-        try:
-            content = base64.b64decode(record.data, validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise InvalidInput("its data is no base64") from error
-        if sha256(content).hexdigest() != digest:
-            raise InvalidInput("its data is not what its sha256 says")
-        self._saver.media.keep(content, record.mime_type)
-        return None if self._saver.media.folder is not None else partial(bytes, content)
+        return found
 
     def _thread(self, owner: OwnerKey, conversation: str | None) -> tuple[str, bool]:
         """Return the thread for a session of this conversation, and whether to note that it is the owner's.
@@ -369,3 +354,14 @@ def _person_of(document: Mapping[str, Any]) -> str:
     if not isinstance(person, str) or not person.strip():
         raise UnreadableImport("the document does not say whose it is")
     return person
+
+
+def _content(data: str, digest: str) -> bytes:
+    """Return what a file holds. Raises InvalidInput if it is damaged."""
+    try:
+        content = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidInput("its data is no base64") from error
+    if sha256(content).hexdigest() != digest:
+        raise InvalidInput("its data is not what its sha256 says")
+    return content

@@ -11,10 +11,11 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.sessions import past_sessions
 from langmem_plugin.database import schema
+from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, UnreadableImport
 from langmem_plugin.portability.person_export import PersonExport
 from tests.cases import for_each
-from tests.portability.conftest import ANNA, BEN, PNG, fill, same
+from tests.portability.conftest import ANNA, BEN, PNG, fill, new_memory, same
 from tests.portability.person_schema import SCHEMA_FILE, schema_text
 
 PNG_SHA = sha256(PNG).hexdigest()
@@ -256,3 +257,15 @@ def test_a_switched_off_memory_says_so(offline_model):
         ):
             with pytest.raises(ConfigurationError, match="switched off"):
                 verb()
+
+
+@pytest.mark.spec("P-1", "P-3", "C-8")
+def test_an_encrypted_memory_takes_pictures_in_and_shows_them_to_nobody_else(memory, tmp_path, offline_model, clock):
+    fill(memory, clock)
+    document = memory.export(ANNA)
+    with new_memory(f"sqlite:///{tmp_path}/closed/a.db", offline_model, clock, keys=new_master_key()) as closed:
+        closed.import_person(document)
+        taken_in = closed.export(ANNA)
+    stored = b"".join(each.read_bytes() for each in (tmp_path / "closed").rglob("*") if each.is_file())
+    assert [each.data for each in taken_in.files] == [each.data for each in document.files] != []
+    assert PNG not in stored

@@ -265,7 +265,8 @@ def rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - one
             argument = of(value.arg)
             return value if argument is value.arg else Send(value.node, argument, timeout=value.timeout)
         case BaseModel():
-            changed = {name: new for name, part in value.__dict__.items() if (new := of(part)) is not part}
+            fields = {**value.__dict__, **(value.__pydantic_extra__ or {})}
+            changed = {name: new for name, part in fields.items() if (new := of(part)) is not part}
             return value.model_copy(update=changed) if changed else value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]

@@ -1,14 +1,12 @@
 """The line of text that stands in a stored message for a picture, a sound or a document: written and read."""
 
-import dataclasses
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from langgraph.types import Send
-from pydantic import BaseModel
+
+from langmem_plugin.conversation.media.inline_removal import rebuilt
 
 _REFERENCE = re.compile(
     r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), '
@@ -42,7 +40,20 @@ class MediaReference:
 
 def references_in(value: BaseMessage | Any) -> list[MediaReference]:
     """Every reference in a stored message (or any value), pictures given by URL included, in order, each once."""
-    return list(dict.fromkeys(_references(value)))
+    found: dict[MediaReference, None] = {}
+
+    def look(part: Any) -> Any:
+        """Note what is in the part, wherever it stands, as in a tool call's arguments; return it as it is."""
+        if isinstance(part, str):
+            found.update(dict.fromkeys(map(_reference, _REFERENCE.finditer(part))))
+        elif isinstance(part, dict) and (of_url := _reference_by_url(part)) is not None:
+            found[of_url] = None
+        else:
+            rebuilt(part, look)
+        return part
+
+    look(value)
+    return list(found)
 
 
 def words_in(text: str) -> str:
@@ -50,32 +61,6 @@ def words_in(text: str) -> str:
     for reference in references_in(text):
         text = text.replace(str(reference), "")
     return text.strip()
-
-
-def _references(value: Any) -> Iterator[MediaReference]:
-    if isinstance(value, str):
-        yield from map(_reference, _REFERENCE.finditer(value))
-    elif isinstance(value, dict) and (of_url := _reference_by_url(value)) is not None:
-        yield of_url
-    else:
-        for part in _parts(value):
-            yield from _references(part)
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    """The parts of any value in a state: data is taken out wherever it stands, as in a tool call's arguments."""
-    match value:
-        case dict():
-            return value.values()
-        case list() | tuple():
-            return value
-        case BaseModel():  # a message is one
-            return (*value.__dict__.values(), *(value.__pydantic_extra__ or {}).values())
-        case Send():
-            return (value.arg,)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, field.name) for field in dataclasses.fields(value)]
-    return ()
 
 
 def _reference(found: re.Match[str]) -> MediaReference:

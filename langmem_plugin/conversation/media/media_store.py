@@ -128,19 +128,23 @@ class Media:
         mime_type: str,
         name: str | None = None,
         kind: str = "file",
-        encryption: FileEncryption = PLAIN_FILES,
+        brought: "BroughtFiles | None" = None,
     ) -> MediaReference:
         """Keep the data and return its reference. In a folder it is on disk when this returns; an existing file stays.
 
-        `kind` is for a type that does not tell it.
+        `kind` is for a type that does not tell it. `brought` is told of the file.
         """
-        digest = sha256(data).hexdigest()
+        digest, encryption = sha256(data).hexdigest(), PLAIN_FILES if brought is None else brought.encryption
         major = mime_type.partition("/")[0]
         file_name = f"{digest}{mimetypes.guess_extension(mime_type, strict=False) or '.bin'}"
         path = f"database/{file_name}" if self.place == "database" else None
         if self.folder is not None:
+            if brought is not None:
+                brought.announce()
             self.write(encryption.name(digest) if encryption.encrypts else file_name, data, encryption)
             path = f"{self.folder.name}/{file_name}"
+        if brought is not None and path is not None:
+            brought.add(digest, None if self.folder is not None else data)
         name = name and _UNFIT_FOR_NAME.sub("", one_line(name[: 4 * _LONGEST_NAME]))[:_LONGEST_NAME].strip()
         return MediaReference(major if major in KINDS else kind, mime_type, len(data), digest, path, name=name or None)
 
@@ -220,17 +224,11 @@ class Media:
 
     def describe(self, inline: Inline, brought: "BroughtFiles | None" = None) -> str:
         """Keep the data of a message; return the line that stands for it. `brought` is told of the file."""
-        if brought is not None and self.folder is not None:
-            brought.announce()
         if (found := decoded(inline)) is None:
             log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
             return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
         data, mime_type = found
-        encryption = PLAIN_FILES if brought is None else brought.encryption
-        reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file", encryption)
-        if brought is not None and reference.path and reference.sha256:
-            brought.add(reference.sha256, (lambda: data) if self.folder is None else None)
-        return str(reference)
+        return str(self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file", brought))
 
 
 def _tidy(mime_type: str) -> str:
@@ -274,8 +272,7 @@ class BroughtFiles:
         self._connection = connection
         self.encryption = FileEncryption.of(connection, thread)
         self._session = thread, session
-        self._of_session = {"thread": thread, "session": session}
-        self._files: dict[str, Callable[[], bytes] | None] = {}
+        self._files: dict[str, bytes | None] = {}
         self._announced = False
 
     def announce(self) -> None:
@@ -284,22 +281,21 @@ class BroughtFiles:
             _lock(self._connection, "pg_advisory_xact_lock_shared")
             self._announced = True
 
-    def add(self, digest: str, data: Callable[[], bytes] | None) -> None:
-        """Add a file; `data` gives the content to store in the database, None if a folder has it."""
+    def add(self, digest: str, data: bytes | None) -> None:
+        """Add a file; `data` is the content to store in the database, None if a folder has it."""
         self._files[digest] = data
 
     def flush(self) -> None:
         """Send what was added to the database, except files that it has already."""
         named = {self.encryption.name(digest): data for digest, data in self._files.items()}
         for name, data in sorted(named.items()):
-            new = {**self._of_session, "sha256": name, "payload": None}
-            here = {f"of_{name}": value for name, value in new.items() if name != "payload"}
-            if data is None:
-                _ADD.run(self._connection, new)
-            elif _HAS_DATA.first(self._connection, here) is None:
-                new["payload"] = MEDIA.encrypted(self._connection, (*self._session, name), data())
-                if not _ADD.run(self._connection, new):
-                    _FILL.run(self._connection, {**here, "data": new["payload"]})
+            key = (*self._session, name)
+            here = dict(zip(("of_thread", "of_session", "of_sha256"), key, strict=True))
+            if data is None or _HAS_DATA.first(self._connection, here) is None:
+                payload = MEDIA.encrypted(self._connection, key, data)
+                new = dict(zip(media.primary_key.columns.keys(), key, strict=True)) | {"payload": payload}
+                if not _ADD.run(self._connection, new) and data is not None:
+                    _FILL.run(self._connection, {**here, "data": payload})
         self._files.clear()
 
 

@@ -1,7 +1,7 @@
 """A whole session that took place elsewhere: stored in one transaction with its own dates."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from langchain_core.messages import BaseMessage
@@ -32,8 +32,7 @@ class PastMessageOf:
 class PastSession:
     """One past session. `ended_at` is None if it goes on; it is archived if the thread has a current one by then.
 
-    `owner` is named where the thread's key does not say whose it is. `files` maps the SHA-256 of a content to the
-    content, or to None if a folder has it already.
+    `owner` is named where the thread's key does not say whose it is. `files` are contents with their types.
     """
 
     thread: str
@@ -45,7 +44,7 @@ class PastSession:
     owner: str | None = None
     client_name: str | None = None
     client_phone: str | None = None
-    files: Mapping[str, Callable[[], bytes] | None] = field(default_factory=dict)
+    files: Sequence[tuple[bytes, str]] = ()
 
 
 def thread_with(connection: Connection, session_id: str) -> str | None:
@@ -72,10 +71,8 @@ def store(
             session = _begun(connection, past)
             opened = saver.checkpoints.of(connection, session, past.last_active)
             files = BroughtFiles(connection, session.thread, session.number)
-            if past.files:
-                files.announce()
-            for digest, data in past.files.items():
-                files.add(digest, data)
+            for content, mime_type in past.files:
+                saver.media.keep(content, mime_type, brought=files)
             files.flush()
             if past.messages:
                 messages = [each.message for each in past.messages]

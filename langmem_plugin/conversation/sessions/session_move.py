@@ -90,18 +90,14 @@ def copy_sessions(connection: Connection, folder: Media, source: str, target: st
     hold_files(connection)  # after the sessions, as all writers do: with two orders they would wait for each other
     for offset, original in enumerate(originals):
         number = time.time_ns() // 1_000 + offset
-        twin = replace(original, thread=target, number=number, session_id=session_rows.new_id())
+        to_take = WHEN_SILENT if original.ended_at is None else AT_ONCE
+        session_id = session_rows.new_id()
+        twin = replace(original, thread=target, number=number, session_id=session_id, to_take=to_take)
         if twin.ended_at is None:
             session_rows.end(connection, target, twin.last_active)
-        columns: dict[str, ColumnElement[Any]] = {
-            "thread": literal(target),
-            "number": literal(twin.number),
-            "session_id": literal(twin.session_id),
-            "to_take": literal(WHEN_SILENT if twin.ended_at is None else AT_ONCE),
-        }
-        _insert_from(connection, session, columns, session.c.number == original.number, source)
+        _insert(connection, original, twin)
         for table in _WITH_CHECKPOINTS:
-            columns = {"thread": literal(target), "session": literal(twin.number)}
+            columns: dict[str, ColumnElement[Any]] = {"thread": literal(target), "session": literal(twin.number)}
             _insert_from(connection, table, columns, table.c.session == original.number, source)
         for table in (session, *_WITH_CHECKPOINTS):
             bind_rows_anew(connection, folder, table, twin, original)
@@ -216,6 +212,7 @@ def _insert(connection: Connection, found: Session, twin: Session) -> None:
         "number": literal(twin.number),
         "session_id": literal(twin.session_id),
         "ended_at": literal(twin.ended_at, session.c.ended_at.type),
+        "to_take": literal(twin.to_take),
         "next_row": session.c.next_row + 1,
     }
     _insert_from(connection, session, changed, session.c.number == found.number, found.thread)

@@ -503,7 +503,8 @@ def estimated_tokens(message: BaseMessage) -> int:
     if isinstance(message, AIMessage):
         calls = (*message.tool_calls, *message.invalid_tool_calls)
         characters += sum(len(call["name"] or "") + len(_as_json(call["args"])) for call in calls)
-    pictures = _pictures(message.content) if isinstance(message.content, list) else 0
+    blocks = message.content if isinstance(message.content, list) else ()
+    pictures = sum(_is_picture(block) for block in blocks if isinstance(block, dict))
     return characters // _CHARACTERS + pictures * _PICTURE
 
 
@@ -516,17 +517,7 @@ def _as_json(arguments: Any) -> str:
         return ""
 
 
-def _pictures(blocks: list[Any]) -> int:
-    """The number of pictures in content blocks; a line that a person typed is a text, and counts as none."""
-    return sum(_is_picture(block) for block in blocks if isinstance(block, dict))
-
-
 def _is_picture(block: dict[Any, Any]) -> bool:
-    if block.get("type") == "text":
-        text = block.get("text")
-        if not isinstance(text, str) or not text.startswith("[image"):
-            return False
-        return any(each.kind == "image" and each.path is not None and str(each) == text for each in references_in(text))
     inline = inline_of(block)
     if inline is not None:
         return inline.kind == "image" or (inline.mime_type or "").startswith("image/")

@@ -149,18 +149,6 @@ class Claim:
         if self.lost is not None:
             session_rows.anywhere(connection, self.lost)
 
-    def join(self, connection: Connection, thread: str, ticket: int) -> bool:
-        """Take the messages that came since the turn began, with `joins`; return whether there were any."""
-        taken = {each.message_id for each in (*self.before, *self.together)}
-        if any(each.attempts for each in self.together):  # the same rule as when the turn began
-            return False
-        rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
-        waiting = line(connection, thread)
-        new = self.claims.unpacked(connection, thread, [row for row in rows if row[2] in waiting], waited=False)
-        self.claims.take(connection, thread, ticket, new)
-        self.together += new
-        return bool(new)
-
 
 class ClaimRecord(NamedTuple):
     """One message and its answer: `message` is there until it is answered, `reply` from then on."""
@@ -250,9 +238,17 @@ class MessageClaims:
 
         Raises TurnLost.
         """
-        thread, ticket = self._sessions.thread_of(config), ticket_of(config) or 0
+        if any(each.attempts for each in claim.together):  # the same rule as when the turn began
+            return False
+        taken = {each.message_id for each in (*claim.before, *claim.together)}
+        thread = self._sessions.thread_of(config)
         with self._sessions.fenced(config), self._database.write(durable=False) as connection:
-            return claim.join(connection, thread, ticket)
+            rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
+            waiting = line(connection, thread)
+            new = self.unpacked(connection, thread, [row for row in rows if row[2] in waiting], waited=False)
+            self.take(connection, thread, ticket_of(config) or 0, new)
+        claim.together += new
+        return bool(new)
 
     def answered(
         self,
@@ -285,20 +281,21 @@ class MessageClaims:
     def went_out(self, thread: str, message_ids: Sequence[str], sent_as: str, *, is_last: bool) -> None:
         """Note that a part of the answer is sent; `sent_as` is the digest of its id in the channel ("" without one)."""
         with self._database.write(durable=not is_last) as connection:
+            before = max(self._sent_as(connection, thread, message_ids), key=len, default=[])
             for part in in_parts(message_ids):
-                mine = (incoming.c.thread == thread, incoming.c.message_id.in_(part))
-                rows = connection.execute(select(incoming.c.message_id, incoming.c.sent_as).where(*mine)).all()
-                for message_id, before in rows:
-                    values = {"sent": is_last, "sent_as": [*(before or ()), sent_as]}
-                    own = (incoming.c.thread == thread, incoming.c.message_id == message_id)
-                    connection.execute(update(incoming).where(*own).values(**values))
+                these = update(incoming).where(incoming.c.thread == thread, incoming.c.message_id.in_(part))
+                connection.execute(these.values(sent=is_last, sent_as=[*before, sent_as]))
 
     def parts_sent(self, thread: str, message_ids: Sequence[str]) -> int:
         """The number of parts of the answer to these messages that are sent."""
         with self._database.read() as connection:
-            mine = (incoming.c.thread == thread, incoming.c.message_id.in_(message_ids))
-            found = connection.execute(select(incoming.c.sent_as).where(*mine)).scalars()
-            return max((len(each or ()) for each in found), default=0)
+            return max(map(len, self._sent_as(connection, thread, message_ids)), default=0)
+
+    @staticmethod
+    def _sent_as(connection: Connection, thread: str, message_ids: Sequence[str]) -> list[list[str]]:
+        """Return the ids in the channel of the sent parts, for each of these messages."""
+        mine = select(incoming.c.sent_as).where(incoming.c.thread == thread, incoming.c.message_id.in_(message_ids))
+        return [each or [] for each in connection.execute(mine).scalars()]
 
     def text_sent_as(self, thread: str, sent_as: str) -> tuple[str | None, bool]:
         """The answer that was sent under this id of the channel, or None, and whether it is the newest."""
