@@ -3,16 +3,7 @@
 import asyncio
 import functools
 import re
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Coroutine,
-    Generator,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from contextvars import copy_context

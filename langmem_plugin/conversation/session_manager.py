@@ -18,14 +18,15 @@ from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, Listed
 from langmem_plugin.conversation.storage.session_messages import row_behind
 from langmem_plugin.conversation.transcript import (
-    NOTES,
     Speaker,
     as_dict,
     callable_only,
     message_of,
     new_id,
+    notes_of,
     refuse_unasked,
     role_of,
+    written_at,
 )
 from langmem_plugin.conversation.window import newest_steps, window
 from langmem_plugin.errors import InvalidInput
@@ -348,7 +349,7 @@ def _is_there(path: str) -> bool:
 
 
 def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Files) -> MessageRecord:
-    notes = message.response_metadata.get(NOTES) or {}
+    notes = notes_of(message)
     # Nobody is known to have said it, and nobody is to find it.
     role = role_of(message) if row_behind(message) is None else "unreadable"
     sender = notes.get("sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
@@ -360,8 +361,8 @@ def _record(session: Session, number: int, message: BaseMessage, row: Listed, fi
         content=message.text,
         sender=sender,
         recipient=notes.get("recipient") or {"user": "assistant", "assistant": session.thread}.get(role),
-        timestamp=datetime.fromisoformat(notes["timestamp"]) if "timestamp" in notes else row.created_at,
-        received_at=datetime.fromisoformat(notes["received_at"]) if "received_at" in notes else row.created_at,
+        timestamp=written_at(message) or row.created_at,
+        received_at=written_at(message, "received_at") or row.created_at,
         was_received=notes.get("was_received", True),
         tokens=row.tokens,
         image_path=notes.get("image_path")

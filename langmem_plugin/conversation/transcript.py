@@ -25,9 +25,9 @@ def notes_of(message: BaseMessage) -> dict[str, Any]:
     return notes if isinstance(notes, dict) else {}
 
 
-def written_at(message: BaseMessage) -> datetime | None:
+def written_at(message: BaseMessage, note: str = "timestamp") -> datetime | None:
     """The time noted by the message's channel or `add_message`, with a time zone; None without one."""
-    noted = notes_of(message).get("timestamp")
+    noted = notes_of(message).get(note)
     try:
         instant = datetime.fromisoformat(noted) if isinstance(noted, str) else None
     except ValueError:

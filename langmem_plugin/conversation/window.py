@@ -156,12 +156,8 @@ def _steps(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
     """The messages in groups that must stay together: a message and the results of its calls."""
     steps: list[list[BaseMessage]] = []
     for message in messages:
-        if steps and _is_result(message):
+        if steps and isinstance(message, ToolMessage):
             steps[-1].append(message)
         else:
             steps.append([message])
     return steps
-
-
-def _is_result(message: BaseMessage) -> bool:
-    return isinstance(message, ToolMessage)

@@ -21,12 +21,7 @@ from typing import Literal
 
 from sqlalchemy import Connection, bindparam, select, text, update
 
-from langmem_plugin.conversation.media.inline_removal import (
-    KINDS,
-    UNKNOWN_TYPE,
-    Inline,
-    decoded,
-)
+from langmem_plugin.conversation.media.inline_removal import KINDS, UNKNOWN_TYPE, Inline, decoded
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
@@ -64,11 +59,6 @@ class FileEncryption:
     @property
     def encrypts(self) -> bool:
         return self.encryption.encrypts
-
-    @property
-    def extra_bytes(self) -> int:
-        """The number of bytes that encryption adds to a file."""
-        return EXTRA_BYTES if self.encrypts else 0
 
     def name(self, digest: str) -> str:
         """The name in the database, and in a folder, of the file of this SHA-256."""
@@ -151,9 +141,9 @@ class Media:
     def write(self, name: str, data: bytes, encryption: FileEncryption) -> None:
         """Write the data into the folder under this name, on disk when this returns. Raises StorageFull."""
         assert self.folder is not None  # noqa: S101 - the caller has asked
-        file = self.folder / name
+        file, size = self.folder / name, len(data) + (EXTRA_BYTES if encryption.encrypts else 0)
         try:
-            if not _is_there(file, len(data) + encryption.extra_bytes):
+            if not _is_there(file, size):
                 _write(file, encryption.encrypted(name, data))
         except OSError as error:
             raise StorageFull(

@@ -23,14 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from langmem_plugin.database.conversation_tables import (
-    AT_ONCE,
-    TAKEN,
-    WHEN_SILENT,
-    checkpoint,
-    session,
-    thread_owner,
-)
+from langmem_plugin.database.conversation_tables import AT_ONCE, TAKEN, WHEN_SILENT, checkpoint, session, thread_owner
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 
 _FIRST_SESSION_WITHIN = timedelta(hours=1)

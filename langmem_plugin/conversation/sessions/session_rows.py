@@ -356,17 +356,8 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
     to_take = AT_ONCE if found.to_take == TAKEN else found.to_take
     if next_row == found.next_row and last_active == found.last_active and to_take == found.to_take:
         return
-    _ADVANCE.run(
-        connection,
-        {
-            "of_thread": found.thread,
-            "of_number": found.number,
-            "next_row": next_row,
-            "last_active": last_active,
-            "ahead": ahead,
-            "to_take": to_take,
-        },
-    )
+    changed = {"next_row": next_row, "last_active": last_active, "ahead": ahead, "to_take": to_take}
+    _ADVANCE.run(connection, {"of_thread": found.thread, "of_number": found.number, **changed})
 
 
 def disturb(connection: Connection, found: Session) -> None:
@@ -456,12 +447,7 @@ _END = (
 _ADVANCE = Prepared(
     update(session)
     .where(*_THIS)
-    .values(
-        next_row=bindparam("next_row"),
-        last_active=bindparam("last_active"),
-        ahead=bindparam("ahead"),
-        to_take=bindparam("to_take"),
-    )
+    .values({name: bindparam(name) for name in ("next_row", "last_active", "ahead", "to_take")})
 )
 _LAST_SAID = Prepared(
     select(message.c.created_at)

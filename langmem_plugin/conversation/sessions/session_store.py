@@ -11,17 +11,7 @@ from langgraph.checkpoint.base import get_checkpoint_id
 from langgraph.checkpoint.serde.types import INTERRUPT
 from sqlalchemy import Connection, select
 
-from langmem_plugin.conversation.config_keys import (
-    FIRST_STATE,
-    SESSION,
-    TURN,
-    control_of,
-    namespace_of,
-    session_id_of,
-    starts_run,
-    ticket_of,
-    traced_as,
-)
+from langmem_plugin.conversation import config_keys
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import (
     INTERRUPT_TERM,
@@ -111,7 +101,7 @@ class SessionStore:
 
         Raises SessionExpired for a run that has expired.
         """
-        thread, session_id, run = self.thread_of(config), session_id_of(config), self._run(config)
+        thread, session_id, run = self.thread_of(config), config_keys.session_id_of(config), self._run(config)
         if run is not None and run.expired:
             raise SessionExpired(_EXPIRED)
         # The first write of a run looks like its first read, whose decision holds.
@@ -124,10 +114,8 @@ class SessionStore:
         checkpoint_id = get_checkpoint_id(config)
         found = session_rows.newest(connection, thread, lock=lock)
         if checkpoint_id and found:
-            found = (
-                session_rows.with_checkpoint(connection, thread, namespace_of(config), checkpoint_id, lock=lock)
-                or found
-            )
+            named = config_keys.namespace_of(config), checkpoint_id
+            found = session_rows.with_checkpoint(connection, thread, *named, lock=lock) or found
             self._remember(config, found.session_id)  # a replay stays in its session, even if that has ended
         return found
 
@@ -143,11 +131,11 @@ class SessionStore:
 
     def _run(self, config: RunnableConfig) -> _Run | None:
         """The config's run, if it is remembered in this conversation."""
-        run = self._runs.get(id(control_of(config)))
+        run = self._runs.get(id(config_keys.control_of(config)))
         return run if run is not None and run.thread == self.thread_of(config) else None
 
     def _remember(self, config: RunnableConfig, session_id: str | None, erasures_seen: int | None = None) -> None:
-        control = control_of(config)
+        control = config_keys.control_of(config)
         if control is not None:
             self._runs.put(id(control), _Run(control, self.thread_of(config), session_id, erasures_seen), 1)
 
@@ -155,7 +143,7 @@ class SessionStore:
 
     def is_over(self, connection: Connection, found: Session | None, config: RunnableConfig) -> bool:
         """Tell whether the config's run begins and needs a new session, and remember it for the rest of the run."""
-        if not starts_run(config) or self._run(config) is not None:
+        if not config_keys.starts_run(config) or self._run(config) is not None:
             return False
         over = found is None or session_rows.has_ended(connection, found, self.now(), self.silence)
         goes_on = None if over or found is None else found.session_id
@@ -175,7 +163,7 @@ class SessionStore:
 
     def open_to_write(self, connection: Connection, config: RunnableConfig, now: datetime) -> Session:
         """The config's session, a new one if its run needs that. Raises TurnLost, SessionExpired, ErasedMeanwhile."""
-        config["configurable"].get(FIRST_STATE, []).clear()  # the state may change from here on
+        config["configurable"].get(config_keys.FIRST_STATE, []).clear()  # the state may change from here on
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
         opened = found or session_rows.begin(connection, self.thread_of(config), now)
@@ -194,9 +182,9 @@ class SessionStore:
         `update_state` does not, but it reopens a session that had fallen silent: the next run must see what it wrote. A
         session that was ended on purpose, or that the config names by its id, is not opened again.
         """
-        if control_of(config) is not None:
+        if config_keys.control_of(config) is not None:
             return True
-        if session_id_of(config) is not None or not self._fell_silent(connection, found, now):
+        if config_keys.session_id_of(config) is not None or not self._fell_silent(connection, found, now):
             return False
         latest = session_rows.newest(connection, found.thread)
         if latest is None or latest.number != found.number:
@@ -210,7 +198,7 @@ class SessionStore:
 
         All other writes of the run are refused too. A thread without any session has not expired.
         """
-        control = control_of(config)
+        control = config_keys.control_of(config)
         if control is None:
             return
         with self._database.read() as connection:
@@ -225,7 +213,7 @@ class SessionStore:
     @contextmanager
     def fenced(self, config: RunnableConfig) -> Iterator[None]:
         """Check in each transaction of the block, on any table, that the config's turn was not overtaken."""
-        if ticket_of(config) is None:
+        if config_keys.ticket_of(config) is None:
             yield
             return
 
@@ -246,11 +234,11 @@ class SessionStore:
             {
                 "configurable": {
                     "thread_id": thread,
-                    SESSION: opened.session_id,
-                    TURN: ticket,
-                    FIRST_STATE: first,
+                    config_keys.SESSION: opened.session_id,
+                    config_keys.TURN: ticket,
+                    config_keys.FIRST_STATE: first,
                 },
-                "metadata": traced_as(opened.session_id),
+                "metadata": config_keys.traced_as(opened.session_id),
             },
             any(channel == INTERRUPT for found in first if found for _, channel, _ in found.pending_writes or ()),
         )
@@ -339,7 +327,7 @@ def _end_if_still_silent(connection: Connection, seen: Session, now: datetime, s
 
 def _refuse_outrun(connection: Connection, found: Session | None, config: RunnableConfig) -> None:
     """Raise TurnLost once another turn has begun; called in each transaction that writes for a turn's run."""
-    ticket = ticket_of(config)
+    ticket = config_keys.ticket_of(config)
     if ticket is None or found is None:
         return
     # A turn binds the newest session and later ones: for one that had ended before, the ticket decides.

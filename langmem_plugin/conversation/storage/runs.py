@@ -27,16 +27,7 @@ from langgraph.constants import START
 from langgraph.types import Command
 
 from langmem_plugin import process_forks
-from langmem_plugin.conversation.config_keys import (
-    FIRST_STATE,
-    NOT_METADATA,
-    config_of,
-    control_of,
-    namespace_of,
-    starts_run,
-    stores_each_step,
-    ticket_of,
-)
+from langmem_plugin.conversation import config_keys
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage import codec
@@ -92,8 +83,8 @@ class Runs:
 
     def get(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The config's checkpoint, or the newest; None for a run that begins a new session."""
-        namespace, checkpoint_id = namespace_of(config), get_checkpoint_id(config)
-        if not namespace and checkpoint_id is None and (handed := config["configurable"].get(FIRST_STATE)):
+        namespace, checkpoint_id = config_keys.namespace_of(config), get_checkpoint_id(config)
+        if not namespace and checkpoint_id is None and (handed := config["configurable"].get(config_keys.FIRST_STATE)):
             first: CheckpointTuple | None = handed.pop()
             return first
         with self._database.read() as connection:
@@ -105,7 +96,7 @@ class Runs:
                 try:
                     return self._checkpoints.of(connection, session).read(namespace, checkpoint_id)
                 except DamagedSession as error:
-                    if not starts_run(config):
+                    if not config_keys.starts_run(config):
                         raise
                     # A damaged conversation must not keep its person from being answered: it is archived.
                     self._checkpoints.reports.report(session.session_id, "what a run begins with", error)
@@ -166,22 +157,21 @@ class Runs:
 
         Raises SessionExpired for an answer to a question of a session that is over.
         """
-        namespace, parent_id = namespace_of(config), get_checkpoint_id(config)
+        namespace, parent_id = config_keys.namespace_of(config), get_checkpoint_id(config)
         begins = metadata.get("source") == "input"
         if begins and _is_answer(checkpoint["channel_values"].get(START)):
             self._sessions.refuse_late_answer(config)
-        facts = {
-            key: fact for key, fact in get_checkpoint_metadata(config, metadata).items() if key not in NOT_METADATA
-        }
+        told = get_checkpoint_metadata(config, metadata)
+        facts = {key: fact for key, fact in told.items() if key not in config_keys.NOT_METADATA}
 
         def save(checkpoints: SessionCheckpoints) -> None:
             checkpoints.save(namespace, checkpoint, facts, new_versions, parent_id)
 
-        if begins and ticket_of(config) is not None and not stores_each_step(config):
+        if begins and config_keys.ticket_of(config) is not None and not config_keys.stores_each_step(config):
             self.leave(config, save)  # the first step's checkpoint follows before any node runs
         else:
             self._now(config, save, checkpoint["id"])
-        return config_of(self._sessions.thread_of(config), namespace, checkpoint["id"])
+        return config_keys.config_of(self._sessions.thread_of(config), namespace, checkpoint["id"])
 
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
@@ -192,7 +182,7 @@ class Runs:
         """
         if any(channel == RESUME for channel, _ in writes):
             self._sessions.refuse_late_answer(config)
-        namespace, checkpoint_id = namespace_of(config), config["configurable"]["checkpoint_id"]
+        namespace, checkpoint_id = config_keys.namespace_of(config), config["configurable"]["checkpoint_id"]
 
         def save(checkpoints: SessionCheckpoints) -> None:
             checkpoints.save_writes(namespace, checkpoint_id, task_id, task_path, writes)
@@ -297,7 +287,7 @@ class Runs:
 
 def _gathered_by(config: RunnableConfig) -> Hashable | None:
     """The turn's ticket or the run's control object; None for a call outside of both."""
-    ticket, control = ticket_of(config), control_of(config)
+    ticket, control = config_keys.ticket_of(config), config_keys.control_of(config)
     return ("turn", ticket) if ticket is not None else control and id(control)
 
 

@@ -29,13 +29,6 @@ from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.codec import (
-    MessageList,
-    RowNumbers,
-    StoredCheckpoint,
-    StoredValue,
-    StoredWrite,
-)
 from langmem_plugin.conversation.storage.session_messages import (
     CountTokens,
     DamageReports,
@@ -82,7 +75,7 @@ class SessionCheckpoints:
     serde: SerializerProtocol
     messages: SessionMessages
 
-    def load(self, namespace: str, checkpoint_id: str | None) -> StoredCheckpoint | None:
+    def load(self, namespace: str, checkpoint_id: str | None) -> codec.StoredCheckpoint | None:
         """The checkpoint with this id, or the newest of the namespace that can be read.
 
         Raises DamagedSession if it, or every one of the namespace, cannot be read.
@@ -111,7 +104,7 @@ class SessionCheckpoints:
         stored = self.load(namespace, checkpoint_id)
         return None if stored is None else self.opened(namespace, stored)
 
-    def opened(self, namespace: str, stored: StoredCheckpoint) -> CheckpointTuple:
+    def opened(self, namespace: str, stored: codec.StoredCheckpoint) -> CheckpointTuple:
         """A stored checkpoint as LangGraph takes it, with copies of its values and its pending writes."""
         thread = self.session.thread
         body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": self.channel_values(stored)}
@@ -142,7 +135,7 @@ class SessionCheckpoints:
             query = query.where(columns.checkpoint_id < before if position is None else columns.position < position)
         return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query.order_by(order.desc()))]
 
-    def channel_values(self, stored: StoredCheckpoint) -> dict[str, Any]:
+    def channel_values(self, stored: codec.StoredCheckpoint) -> dict[str, Any]:
         """Copies of the values, which the caller may change; one that cannot be read is left out, as if never set."""
         loaded = {}
         for name, value in stored.channels.items():
@@ -167,7 +160,7 @@ class SessionCheckpoints:
             first_and_last = {**self._of_session(), "first": 0, "last": self.session.next_row}
             return [Listed(*row) for row in sorted(_LISTED.all(self.connection, first_and_last))]
         held = newest.channels.get(MESSAGES) if newest else None
-        if not isinstance(held, MessageList) or not held.rows.runs:
+        if not isinstance(held, codec.MessageList) or not held.rows.runs:
             return []
         numbers = [abs(row) for row in held.rows]
         between = {**self._of_session(), "first": min(numbers), "last": max(numbers)}
@@ -176,7 +169,9 @@ class SessionCheckpoints:
         return [rows.get(number) or Listed(number, None, 0, self.session.created_at) for number in numbers]
 
     def messages_of(self, listed: Iterable[Listed]) -> list[BaseMessage]:
-        return self.messages.messages(RowNumbers.of(each.row if each.message_id else -each.row for each in listed))
+        return self.messages.messages(
+            codec.RowNumbers.of(each.row if each.message_id else -each.row for each in listed)
+        )
 
     def save(
         self,
@@ -189,10 +184,10 @@ class SessionCheckpoints:
         """Store the checkpoint; a channel that did not change refers to its parent's value."""
         match self.messages.newest:
             case (of, _, known) if (of, known.checkpoint_id) == (namespace, parent_id):
-                parent: StoredCheckpoint | None = known
+                parent: codec.StoredCheckpoint | None = known
             case _:
                 parent = self.load(namespace, parent_id) if parent_id else None
-        channels: dict[str, StoredValue] = {}
+        channels: dict[str, codec.StoredValue] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None
             if (
@@ -209,17 +204,16 @@ class SessionCheckpoints:
         payload, channels = codec.encode(codec.dump(self.serde, body), facts, channels, parent)
         payload = CHECKPOINT.encrypted(self.connection, self._place(namespace, checkpoint["id"]), payload)
         self.messages.flush()
-        run_id = metadata.get("run_id")
-        row = {**self._on(namespace, checkpoint["id"]), "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
-        if not _NEW_CHECKPOINT.run(self.connection, row):
+        values = {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
+        if not _NEW_CHECKPOINT.run(self.connection, {**self._on(namespace, checkpoint["id"]), **values}):
             self.messages.next_row += 1  # every process is to forget what it remembers of the session
             self.detach(namespace, {checkpoint["id"]})
-            self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
+            self._rewrite(namespace, checkpoint["id"], values)
         # The next step continues this checkpoint, and need not decode it.
-        stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
+        stored = codec.StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
         self.messages.newest = namespace, payload, stored
 
-    def stored_writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, StoredWrite]]:
+    def stored_writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, codec.StoredWrite]]:
         """The (task id, write) pairs pending on the checkpoint, in the order the graph applies them."""
         found = [
             (task_id, write)
@@ -249,7 +243,7 @@ class SessionCheckpoints:
             # A task's error is kept as its text, as by the stock savers: an exception may be of any class.
             kept = repr(value) if channel == ERROR and isinstance(value, BaseException) else value
             held = self.messages.store_value(channel, kept)
-            written.append(StoredWrite(WRITES_IDX_MAP.get(channel, position), channel, path, held))
+            written.append(codec.StoredWrite(WRITES_IDX_MAP.get(channel, position), channel, path, held))
         written = _merged([], written)
         self.messages.flush()
         row = dict(zip(pending.primary_key.columns.keys(), self._row(task), strict=True))
@@ -262,7 +256,7 @@ class SessionCheckpoints:
         changed = self._packed(task, _merged(before, written))
         self.connection.execute(update(pending).where(*_OF_TASK).values(changed), key)
 
-    def _written(self, task: Task, payload: bytes) -> list[StoredWrite]:
+    def _written(self, task: Task, payload: bytes) -> list[codec.StoredWrite]:
         """The writes of a task; none if they cannot be read, as if the task had not run."""
         try:
             return codec.decode_writes(PENDING.decrypted(self.connection, self._row(task), payload))
@@ -270,7 +264,7 @@ class SessionCheckpoints:
             self.messages.pass_over(f"writes on checkpoint {task[1]}", error)
             return []
 
-    def _packed(self, task: Task, writes: list[StoredWrite]) -> dict[str, Any]:
+    def _packed(self, task: Task, writes: list[codec.StoredWrite]) -> dict[str, Any]:
         interrupt = any(write.channel == INTERRUPT for write in writes)
         payload = PENDING.encrypted(self.connection, self._row(task), codec.encode_writes(writes))
         return {"interrupt": interrupt, "payload": payload}
@@ -285,9 +279,9 @@ class SessionCheckpoints:
         ).all()
         for found in children:
             child = self._decode(namespace, *found)
-            if any(isinstance(held, MessageList) and held.depth for held in child.channels.values()):
+            if any(isinstance(held, codec.MessageList) and held.depth for held in child.channels.values()):
                 channels = {
-                    name: MessageList(held.rows) if isinstance(held, MessageList) else held
+                    name: codec.MessageList(held.rows) if isinstance(held, codec.MessageList) else held
                     for name, held in child.channels.items()
                 }
                 payload, _ = codec.encode(codec.dump(self.serde, child.body), child.metadata, channels, None)
@@ -299,7 +293,9 @@ class SessionCheckpoints:
         rewritten = update(checkpoint_table).where(*_OF_CHECKPOINT).values(values)
         self.connection.execute(rewritten, self._on(namespace, checkpoint_id))
 
-    def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> StoredCheckpoint:
+    def _decode(
+        self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes
+    ) -> codec.StoredCheckpoint:
         match self.messages.newest:
             case (_, known, stored) if (known, stored.checkpoint_id) == (payload, checkpoint_id):
                 # A graph raises its versions in the dicts that it is given: they must not be the remembered ones.
@@ -390,7 +386,7 @@ class CheckpointStore:
         return self.of(connection, session).load("", None) is not None
 
 
-def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredWrite]:
+def _merged(before: list[codec.StoredWrite], added: list[codec.StoredWrite]) -> list[codec.StoredWrite]:
     """Merge two lists of writes: a special one (an index below 0) replaces its like, an ordinary one stays."""
     merged = {write.index: write for write in before}
     for write in added:
@@ -406,7 +402,7 @@ def _own(part: Any) -> Any:
     return part.copy() if isinstance(part, list) else part
 
 
-def _version(stored: StoredCheckpoint | None, channel: str) -> Any:
+def _version(stored: codec.StoredCheckpoint | None, channel: str) -> Any:
     return stored.body["channel_versions"].get(channel) if stored else None
 
 
@@ -431,20 +427,13 @@ _NEXT = (
     .where(*given(_earlier.c.thread, _earlier.c.session))
     .scalar_subquery()
 )
+_AT_FIRST: dict[str, Any] = {
+    **{each.name: bindparam(f"of_{each.name}") for each in checkpoint_table.primary_key.columns},
+    **{name: bindparam(name) for name in ("parent_id", "run_id", "payload")},
+    "position": _NEXT,
+}
 _NEW_CHECKPOINT = Prepared(
-    {
-        dialect: inserting.values(
-            thread=bindparam("of_thread"),
-            session=bindparam("of_session"),
-            namespace=bindparam("of_namespace"),
-            checkpoint_id=bindparam("of_checkpoint_id"),
-            parent_id=bindparam("of_parent"),
-            run_id=bindparam("of_run"),
-            payload=bindparam("of_payload"),
-            position=_NEXT,
-        )
-        for dialect, inserting in insert_unless_there(checkpoint_table).items()
-    }
+    {dialect: insert.values(_AT_FIRST) for dialect, insert in insert_unless_there(checkpoint_table).items()}
 )
 _OF_WRITES = given(pending.c.thread, pending.c.session, pending.c.namespace, pending.c.checkpoint_id)
 _WRITES = Prepared(select(pending.c.task_id, pending.c.payload).where(*_OF_WRITES))

@@ -30,15 +30,6 @@ from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import BroughtFiles, Media
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.codec import (
-    NO_ROWS,
-    InlineValue,
-    MessageList,
-    RowNumbers,
-    StoredCheckpoint,
-    StoredValue,
-    ValueRow,
-)
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import value as value_table
 from langmem_plugin.database.encryption.encrypted_columns import MESSAGE, VALUE
@@ -88,7 +79,7 @@ class Reservation(NamedTuple):
 
     next_row: int = 0
     free: range = range(0)
-    newest: tuple[str, bytes, StoredCheckpoint] | None = None
+    newest: tuple[str, bytes, codec.StoredCheckpoint] | None = None
 
     def at(self, next_row: int) -> "Reservation":
         """Gives the part that is left once the session has this next row: numbers that only this process gives out."""
@@ -144,7 +135,7 @@ class SessionMessages:
         self.next_row = self.session.next_row
         _, self._free, self.newest = self._memory.reserved.at(self.next_row)
 
-    def store(self, messages: Sequence[BaseMessage], previous: RowNumbers = NO_ROWS) -> RowNumbers:
+    def store(self, messages: Sequence[BaseMessage], previous: codec.RowNumbers = codec.NO_ROWS) -> codec.RowNumbers:
         """The row of each message, negative if it has no id; new messages get new rows, automated ones none.
 
         `previous` are the rows of the list this one grew from: most messages are where they were.
@@ -166,41 +157,41 @@ class SessionMessages:
                 # The graph keeps the picture for the rest of its run; only a reference is stored and remembered.
                 message = message_without_inline(message, self._describe)
                 rows.append((self._find(message, before) or self._add(message)).row)
-        more = RowNumbers.of(rows)
+        more = codec.RowNumbers.of(rows)
         return previous + more if begins else more
 
-    def messages(self, rows: RowNumbers) -> list[BaseMessage]:
+    def messages(self, rows: codec.RowNumbers) -> list[BaseMessage]:
         """Copies of the messages of these rows, in this order.
 
         Raises DamagedSession if a row is missing or its bytes have changed.
         """
         return [copied(version.message) for version in self._versions(rows)]
 
-    def value(self, stored: StoredValue) -> Any:
+    def value(self, stored: codec.StoredValue) -> Any:
         """Copy the value of a channel or a write; the caller may change it. Raises DamagedSession if a row is lost."""
         match stored:
-            case MessageList(rows):
+            case codec.MessageList(rows):
                 return self.messages(rows)
-            case InlineValue(typed, marked):
+            case codec.InlineValue(typed, marked):
                 value = codec.load(self.serde, typed)
                 return codec.put_back(value, self.messages) if marked else value
-            case ValueRow(row):
+            case codec.ValueRow(row):
                 found = _VALUE.first(self.connection, self._of_row(row))
                 if found is None:
                     raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
                 return codec.from_bytes(self.serde, VALUE.decrypted(self.connection, (*self._key, row), found[0]))
 
-    def store_value(self, channel: str, value: Any, before: StoredValue | None = None) -> StoredValue:
+    def store_value(self, channel: str, value: Any, before: codec.StoredValue | None = None) -> codec.StoredValue:
         """The stored form of a value: its messages as rows, large bytes as a row, the rest inline.
 
         `before` is the former value of the channel. The files of the value become the session's. Raises NotSerializable
         with the channel's name.
         """
-        previous = before.rows if isinstance(before, MessageList) else NO_ROWS
+        previous = before.rows if isinstance(before, codec.MessageList) else codec.NO_ROWS
         try:
             value = state_without_inline(value, self._describe)
             if codec.is_message_list(value):
-                return MessageList(self.store(value, previous))
+                return codec.MessageList(self.store(value, previous))
             taken = codec.take_out(value, lambda messages: self.store(messages, previous))
             typed = codec.dump(self.serde, taken)
         except RecursionError as error:
@@ -208,13 +199,13 @@ class SessionMessages:
         except NotSerializable as error:
             raise NotSerializable(f"the channel {channel!r}: {error}") from error
         if taken is not value or len(typed[1]) <= _LARGE:
-            return InlineValue(typed, marked=taken is not value)
+            return codec.InlineValue(typed, marked=taken is not value)
         row = self._take()
         payload = VALUE.encrypted(self.connection, (*self._key, row), codec.compress(*typed))
         _ADD_VALUE.run(
             self.connection, {"thread": self._key[0], "session": self._key[1], "row": row, "payload": payload}
         )
-        return ValueRow(row)
+        return codec.ValueRow(row)
 
     def reduced_content(self, blocks: list[Any]) -> list[Any]:
         """The content blocks of a message as they are stored."""
@@ -266,7 +257,7 @@ class SessionMessages:
         number, self._free = self._free[0], self._free[1:]
         return number
 
-    def _versions(self, rows: RowNumbers) -> list[DecodedMessage]:
+    def _versions(self, rows: codec.RowNumbers) -> list[DecodedMessage]:
         known = self._memory.versions
         found = [*chain.from_iterable(map(known.get, range(start, start + length)) for start, length in rows.runs)]
         if None in found:

@@ -440,14 +440,7 @@ _TAKE = Prepared(
 _ANSWERED = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(reply=bindparam("answer"), payload=null()))
 _ANSWER = Prepared(select(incoming.c.reply, incoming.c.sent).where(*_MINE))
 _OPEN = Prepared(
-    select(
-        incoming.c.message_id,
-        incoming.c.position,
-        incoming.c.ticket,
-        incoming.c.attempts,
-        incoming.c.payload,
-        incoming.c.waited,
-    )
+    select(*(incoming.c[name] for name in ("message_id", "position", "ticket", "attempts", "payload", "waited")))
     .where(*given(incoming.c.thread), _UNANSWERED)
     .order_by(incoming.c.position, incoming.c.message_id)
 )
