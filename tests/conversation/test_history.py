@@ -302,3 +302,13 @@ def test_a_message_id_that_is_taken_is_drawn_again_three_times(manager, monkeypa
     with pytest.raises(StoreUnavailable, match="ids in a row"):
         manager.add_message(ERIN, "user", "one more")
     assert manager.get_session(ERIN).message_ids == tuple(ids)
+
+
+@pytest.mark.spec("C-11", "C-15")
+@for_each("notes", ["x", ["timestamp"], {"timestamp": "soon", "received_at": 7}, {"received_at": "2026-13-40"}])
+def test_what_a_graph_notes_for_itself_keeps_no_session_from_being_read(manager, saver, notes):
+    said(saver, [AIMessage("here", response_metadata={"langmem": notes})])
+    [record] = manager.messages(manager.get_session(ERIN).session_id)
+    assert record.content == "here"
+    assert record.timestamp.tzinfo is not None
+    assert record.received_at.tzinfo is not None

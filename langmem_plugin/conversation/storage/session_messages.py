@@ -512,7 +512,7 @@ def _is_picture(block: dict[Any, Any]) -> bool:
     inline = inline_of(block)
     if inline is not None:
         return inline.kind == "image" or (inline.mime_type or "").startswith("image/")
-    return any(each.kind == "image" for each in references_in(block))
+    return any(each.kind == "image" and (each.path or each.url) for each in references_in(block))
 
 
 def stand_in(row: int, message_id: str | None) -> BaseMessage:
