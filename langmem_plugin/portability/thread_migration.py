@@ -93,8 +93,10 @@ class ThreadMigration:
         ids = source.checkpoint_ids(thread.thread_id)
         with self._saver.stand_still(thread.key):
             with self._saver.database.read() as connection:
-                named = ((thread.key, *each) for each in ids if all(isinstance(part, str) for part in each))
-                there = next(filter(None, (session_rows.with_checkpoint(connection, *each) for each in named)), None)
+                is_known = session_rows.newest(connection, thread.key) is not None
+                named = (each for each in ids if is_known and all(isinstance(part, str) for part in each))
+                found = (session_rows.with_checkpoint(connection, thread.key, *each) for each in named)
+                there = next(filter(None, found), None)
                 before = None if there is None else self._saver.checkpoints.of(connection, there)
                 held = set() if before is None else set(before.ids(None, None))
                 many = 0 if before is None else len(before.listed())
