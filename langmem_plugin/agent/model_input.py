@@ -36,7 +36,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage, as_it_stands
 from langmem_plugin.memory.models import storable
 from langmem_plugin.references import Resolution, describe, resolve
-from langmem_plugin.references.meant.resolver import shows_something
+from langmem_plugin.references.meant.resolver import quoted_place, shows_something
 from langmem_plugin.untraced import untraced
 
 _ASK = (
@@ -105,15 +105,28 @@ def _line(message: BaseMessage) -> str:
 _KEPT_BYTES = 4_000_000
 
 
+_HEARD = 100  # messages; only the last exchanges are read for what they mean
+
+
 def references_of(messages: Sequence[BaseMessage]) -> Resolution:
-    """Resolve what the person's last message refers to in all that came before it."""
+    """Resolve what the person's last message refers to in all that came before it, each in its writer's own words."""
     newest = newest_of_person(messages)
     if newest is None or not shows_something(messages[:newest]):
         return Resolution()
-    said, before = messages[newest], messages[:newest]
-    quoted = quoted_of(said)
-    by_id = quoted is not None and quoted.id is not None and any(each.id == quoted.id for each in before)
-    return resolve(own_words(said), before, quoted=None if quoted is None else quoted.id if by_id else quoted.text)
+    recent = max(0, newest - _HEARD)
+    heard = list(messages[:recent])
+    for message in messages[recent:newest]:
+        place = quoted_place(_quoted(message, heard), heard)
+        if place is not None and isinstance(heard[place], AIMessage):
+            heard.append(AIMessage(heard[place].text))  # shown once more: its items are what was spoken of last
+        is_anothers = isinstance(message, HumanMessage) and own_words(message) != message.text
+        heard.append(HumanMessage(own_words(message)) if is_anothers else message)
+    return resolve(own_words(messages[newest]), heard, quoted=_quoted(messages[newest], heard))
+
+
+def _quoted(message: BaseMessage, before: Sequence[BaseMessage]) -> str | None:
+    """Return the id or the text of the message that this one answers, whichever is known."""
+    return next((each for each in quoted_of(message) or () if quoted_place(each, before) is not None), None)
 
 
 _NAMES = ("url", "uri")
@@ -200,7 +213,7 @@ def _whole(value: Any, levels: int) -> Any:
     return dict(zip(new[: len(value)], new[len(value) :], strict=True)) if isinstance(value, dict) else new
 
 
-_EARLIER = datetime.min.replace(tzinfo=UTC)
+_EARLIER = datetime.min.replace(tzinfo=UTC)  # a message whose channel gave no time is as old as any correction
 
 
 def settled(
@@ -211,7 +224,9 @@ def settled(
     Raises StoreUnavailable.
     """
     spoken = {
-        str(at): PastMessage(each.id or str(at), session_id or "", role_of(each), each.text, _said_at(each))
+        str(at): PastMessage(
+            each.id or str(at), session_id or "", role_of(each), each.text, written_at(each) or _EARLIER
+        )
         for at, each in enumerate(messages)
         if isinstance(each, HumanMessage | AIMessage) and each.text.strip()
     }
@@ -226,11 +241,6 @@ def settled(
             text = " ".join(filter(None, [shown.message.text, shown.note]))
             left.append(each if text == each.text else each.model_copy(update={"content": text}))
     return left
-
-
-def _said_at(message: BaseMessage) -> datetime:
-    """Return the time of a message. One whose channel gave no time is as old as any correction."""
-    return written_at(message) or _EARLIER
 
 
 log = event_log(__name__)

@@ -71,12 +71,7 @@ class TurnReports:
         return {
             "recalled": [{"id": memory_id, "score": score} for memory_id, score in recalled],
             "referred": [
-                {
-                    "words": each.words,
-                    "tool": each.tool,
-                    "numbers": list(each.numbers),
-                    "reason": each.reason,
-                }
+                {"words": each.words, "tool": each.tool, "numbers": list(each.numbers), "reason": each.reason}
                 for each in meaning.references
             ],
             "unresolved": list(meaning.unresolved),

@@ -13,6 +13,7 @@ from langmem_plugin.conversation.own_words import own_words, quoted_of
 from langmem_plugin.conversation.transcript import NOTES
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
+from tests.references.scenes import used
 
 pytestmark = pytest.mark.spec("W-7", "P-7")
 
@@ -166,6 +167,36 @@ def test_the_model_is_told_what_a_message_answers_and_that_it_was_forwarded(memo
     assert own.text.startswith("[in answer to: “flights to Paris?”]\nbook it")
     assert of_another.text.startswith("[in answer to: “(/context)")
     assert "\n[forwarded: the words of somebody else, who asks nothing of you]\nand this?" in of_another.text
+
+
+HOTELS, VILLAS = ("Casa Rio", "Porto Bay", "Ribeira Inn"), ("Villa Garden", "Villa Sol")
+
+
+@pytest.mark.spec("R-1", "R-4")
+@for_each(
+    ("said", "delivery", "meant"),
+    [
+        ("number 1", {}, "Villa Garden"),
+        ("number 1", {"quoted": "1. Casa Rio\n2. Porto Bay\n3. Ribeira Inn"}, "Casa Rio"),
+        ("number 1", {"quoted": "the-hotels"}, "Casa Rio"),
+        ("number 1", {"forwarded": True}, "Villa Sol"),
+        ("> number 1\nhm", {}, "Villa Sol"),
+        ("hm\nForwarded message:\nnumber 1", {}, "Villa Sol"),
+    ],
+)
+def test_it_is_what_the_person_picked_themselves_and_in_what_they_quoted(memory, said, delivery, meant):
+    def searched(names, message_id):
+        told = "\n".join(f"{place}. {name}" for place, name in enumerate(names, 1))
+        return [*used("search", [{"name": each} for each in names], call=message_id), AIMessage(told, id=message_id)]
+
+    answers = [searched(HOTELS, "the-hotels"), searched(VILLAS, "the-villas"), AIMessage("Done."), AIMessage("Fine.")]
+    graph = chat_graph(memory, lambda _: {"messages": answers.pop(0)})
+    for text in ("hotels?", "villas?", "number 2"):
+        memory.reply(graph, ERIN, text)
+    memory.reply(graph, ERIN, said, **delivery)
+    state = graph.get_state({"configurable": {"thread_id": ERIN}}).values["messages"]
+
+    assert memory.resolved({"messages": [*state, HumanMessage("book it")]}).items == [{"name": meant}]
 
 
 def test_what_is_quoted_is_kept_with_the_message(memory, graph):

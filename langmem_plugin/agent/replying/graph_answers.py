@@ -116,7 +116,8 @@ class GraphRun:
             interrupts = self.graph.get_state(self.config).interrupts or interrupts
         if interrupts:
             return Worded("\n\n".join(filter(None, [said, _worded(interrupts[0], self.replies)])), asks=True)
-        if _stops_before_nodes(self.graph) and (waiting := self.graph.get_state(self.config).next):
+        stops = self.graph.interrupt_before_nodes or self.graph.interrupt_after_nodes
+        if stops and (waiting := self.graph.get_state(self.config).next):
             log.warning("reply.breakpoint", extra={"phone": masked(self.owner), "nodes": ", ".join(waiting)})
             return Worded(said or self.replies.stopped, asks=True)
         return Worded(said or self.replies.nothing_said, asks=not said)
@@ -299,7 +300,3 @@ def _messages_in(values: Any) -> list[BaseMessage] | None:
 
 def _interrupts_in(result: Any) -> Sequence[Interrupt]:
     return result.get("__interrupt__") or () if isinstance(result, Mapping) else ()
-
-
-def _stops_before_nodes(graph: Graph) -> bool:
-    return bool(graph.interrupt_before_nodes or graph.interrupt_after_nodes)
