@@ -113,9 +113,8 @@ def references_of(messages: Sequence[BaseMessage]) -> Resolution:
     newest = newest_of_person(messages)
     if newest is None or not shows_something(messages[:newest]):
         return Resolution()
-    recent = max(0, newest - _HEARD)
-    heard = list(messages[:recent])
-    for message in messages[recent:newest]:
+    heard = list(messages[: max(0, newest - _HEARD)])
+    for message in messages[len(heard) : newest]:
         place = quoted_place(_quoted(message, heard), heard)
         if place is not None and isinstance(heard[place], AIMessage):
             heard.append(AIMessage(heard[place].text))  # shown once more: its items are what was spoken of last
