@@ -72,7 +72,9 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
     about = _sender(message.get("from"), chat)
     if isinstance(new := message.get("migrate_to_chat_id"), int):
         return Incoming(who=f"telegram:{new}", moved_from=f"telegram:{chat}")
-    if mapping(message.get("from")).get("is_bot") or message.get("is_automatic_forward"):
+    # Who writes in the name of the group or of a channel seems to be a bot of Telegram's, and is a person.
+    is_bot = mapping(message.get("from")).get("is_bot") and "sender_chat" not in message
+    if is_bot or message.get("is_automatic_forward"):
         return None
     text = text_in(message.get("text")) or text_in(message.get("caption"))
     if named := _FOR_BOT.match(text):
@@ -120,8 +122,8 @@ def _quoted(answered: Mapping[str, Any], quote: Mapping[str, Any]) -> Quoted | N
 
 
 def _sender(sender: Any, chat: int) -> dict[str, Any]:
-    """Return the sender in a group; none for an anonymous administrator or a channel, who is no person."""
-    if chat > 0 or not isinstance(sender, Mapping) or not isinstance(sender.get("id"), int):
+    """Return the sender in a group; none for an anonymous administrator or a channel: nobody knows who it is."""
+    if chat > 0 or not isinstance(sender, Mapping) or sender.get("is_bot") or not isinstance(sender.get("id"), int):
         return {}
     name = " ".join(filter(None, (text_in(sender.get("first_name")), text_in(sender.get("last_name")))))
     return {"sender": f"telegram:{sender['id']}", "sender_name": name or None}
