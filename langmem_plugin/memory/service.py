@@ -121,19 +121,18 @@ class MemoryService:
         self.facts = FactSearch(self.repository, vectors, damages, self.index, cache_bytes=caches, now=now)
         self.retention = Retention(self.database, self.repository, self.index, owner_limit=owner_limit, now=now)
         self.reconciler = Reconciler(self.database, self.repository, self.facts, self.embedder, now=now)
-        self._adoption = CollectionAdoption(
-            self.database, self.reconciler, self.embedder, self.retention, open_collection, now=now
-        )
-        self._offer_verbs_of_parts()
+        writer = self._offer_verbs_of_parts()
+        adoption = CollectionAdoption(self.database, self.embedder, writer, open_collection, now=now)
+        self.adopt_collection = adoption.adopt_collection
         if self.index is not None:
             try:
-                self._adoption.adopt_at_start(self.index.names)
+                adoption.adopt_at_start(self.index.names)
                 self.index.begin()
             except LangMemError:
                 self.close()
                 raise
 
-    def _offer_verbs_of_parts(self) -> None:
+    def _offer_verbs_of_parts(self) -> MemoryWriter:
         database, repository, embedder = self.database, self.repository, self.embedder
         uses = UsageLog(database, repository, self.instructions, used=self.facts.note_used, now=self.now)
         self.note_access, self.note_used, self.note_viewed = uses.note_access, uses.note_used, uses.note_viewed
@@ -159,11 +158,11 @@ class MemoryService:
         self.get_memories_by_session = writer.get_memories_by_session
         self.query_similar_memories = writer.query_similar_memories
         self.get_all_sessions = writer.get_all_sessions
-        self.adopt_collection = self._adoption.adopt_collection
         self.collection_exists = writer.collection_exists
         self.get_collection_size = writer.get_collection_size
         self.delete_collection = writer.delete_collection
         self.collection_dropped_at = writer.collection_dropped_at
+        return writer
 
     def recall(
         self,

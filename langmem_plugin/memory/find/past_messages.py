@@ -97,7 +97,6 @@ def as_it_stands(
     resting = {each.source_id for each in held if each.status in ("active", "pending")}
     superseded = [each for each in over if each.status == "superseded"]
     shown: dict[str, Shown] = {}
-    now_of: dict[str, Memory | None] = {}
     for each in messages:
         left = _without(each, [fact for fact in over if fact.status == "forgotten"], resting)
         if left is None:
@@ -105,9 +104,7 @@ def as_it_stands(
         newest = max((fact for fact in superseded if _is_in(each, fact)), key=_over_at, default=None)
         instead = None
         if newest is not None:
-            if newest.id not in now_of:
-                now_of[newest.id] = repository.instead_of(connection, newest)
-            now = now_of[newest.id]
+            now = repository.instead_of(connection, newest)
             instead = "" if now is None else now.text
             if bare(instead) == bare(newest.text):  # it is so again
                 instead = None

@@ -146,7 +146,7 @@ class StandingInstructions:
         owner = owner_key(self._database, owner)
         if condition is None:
             text, condition = split(text)
-        made = self._made(owner, text, priority, condition, expires_at)
+        made = self._made(owner, text, priority=priority, condition=condition, expires_at=expires_at)
         with self._database.write() as connection:
             begin_change(connection, owner)
             return _stored(connection, made)
@@ -169,7 +169,7 @@ class StandingInstructions:
         as `add` does.
         """
         owner = owner_key(self._database, owner)
-        made = self._made(owner, text, priority or 1, condition, expires_at)
+        made = self._made(owner, text, priority=priority or 1, condition=condition, expires_at=expires_at)
         if said_in is not None:
             made = made.model_copy(update={"id": str(uuid.uuid5(_OF_MESSAGES, f"{owner}\0{said_in}\0{plain(text)}"))})
         with self._database.write() as connection:
@@ -297,22 +297,10 @@ class StandingInstructions:
             .values(usage_count=table.c.usage_count + 1, last_used=self._now())
         )
 
-    def _made(
-        self, owner: OwnerKey, text: str, priority: int, condition: str | None, expires_at: datetime | None
-    ) -> Instruction:
+    def _made(self, owner: OwnerKey, text: str, **fields: Any) -> Instruction:
         now = self._now()
-        return _validated(
-            {
-                "id": str(uuid.uuid4()),
-                "owner": owner,
-                "text": text.strip(),
-                "priority": priority,
-                "condition": condition,
-                "expires_at": expires_at,
-                "created_at": now,
-                "updated_at": now,
-            }
-        )
+        made = {"id": str(uuid.uuid4()), "owner": owner, "text": text.strip(), "created_at": now, "updated_at": now}
+        return _validated(made | fields)
 
     def _renewed(
         self, connection: Connection, before: Instruction, said: Instruction, priority: int | None

@@ -59,18 +59,8 @@ OwnerStates = dict[OwnerKey, OwnerState]
 
 def states_of(connection: Connection, owners: Iterable[OwnerKey]) -> OwnerStates:
     """Return the states of those owners of whom anything was ever kept."""
-    wanted = list(dict.fromkeys(owners))
-    found: OwnerStates = {}
-    for start in range(0, len(wanted), len(_NAMES)):
-        few = wanted[start : start + len(_NAMES)]
-        asked = dict(zip(_NAMES, few + few[-1:] * len(_NAMES), strict=False))
-        found |= {row[0]: OwnerState(OwnerKey(row[0]), *row[1:]) for row in _STATES.all(connection, asked)}
-    return found
-
-
-_NAMES = "first", "second", "third"  # a person, their household, whom they speak for
-_COLUMNS = memory_owner.c.owner, memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt
-_STATES = Prepared(select(*_COLUMNS).where(memory_owner.c.owner.in_([bindparam(name) for name in _NAMES])))
+    rows = _STATES.all(connection, {"owners": list(dict.fromkeys(owners))})
+    return {row[0]: OwnerState(OwnerKey(row[0]), *row[1:]) for row in rows}
 
 
 def begin_change(connection: Connection, owner: OwnerKey, numbers: int = 1) -> tuple[int, bytes]:
@@ -122,6 +112,12 @@ def is_any(column: Column[Any], parameter: str) -> dict[str, ColumnElement[bool]
         func.json_each(bindparam(parameter, type_=_Names))
     )
     return {"sqlite": column.in_(listed), "postgresql": column == any_(bindparam(parameter, type_=_Names))}
+
+
+_COLUMNS = memory_owner.c.owner, memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt
+_STATES = Prepared(
+    {dialect: select(*_COLUMNS).where(among) for dialect, among in is_any(memory_owner.c.owner, "owners").items()}
+)
 
 
 def owned(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import name_to_store
@@ -17,10 +17,9 @@ from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.index.stores import ForeignDocument, OpenCollection
 from langmem_plugin.memory.keep.memory_rows import validated
 from langmem_plugin.memory.keep.repository import NewMemory
-from langmem_plugin.memory.keep.retention import Retention
-from langmem_plugin.memory.keep.rows import begin_change, owned
+from langmem_plugin.memory.keep.rows import owned
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.write.reconciler import Reconciler
+from langmem_plugin.memory.write.memory_writer import MemoryWriter
 
 log = event_log(__name__)
 
@@ -44,17 +43,15 @@ class CollectionAdoption:
     def __init__(
         self,
         database: Database,
-        reconciler: Reconciler,
         embedder: Embedder,
-        retention: Retention,
+        writer: MemoryWriter,
         open_collection: OpenCollection | None,
         *,
         now: Callable[[], datetime],
     ) -> None:
         self._database = database
-        self._reconciler = reconciler
         self._embedder = embedder
-        self._retention = retention
+        self._writer = writer
         self._place: Any = open_collection if hasattr(open_collection, "foreign_documents") else None
         self._now = now
 
@@ -89,13 +86,11 @@ class CollectionAdoption:
         for (each, text), vector in zip(worded, vectors, strict=True):
             fields, undated = _fields(name, each, now, unusable)
             news.append(NewMemory(text, vector, fields, undated=undated))
-        with self._reconciler.writing(owner, patience=BULK_WORK) as connection:
-            begin_change(connection, owner)  # two processes that take over at once wait in turn
+        with self._database.read() as connection:  # this process alone has the folder
             there = owned(connection, owner, memory.c.memory_id, [each.fields["id"] for each in news])
-            fresh = [each for each in news if each.fields["id"] not in there]
-            made = self._reconciler.store(connection, owner, fresh)
-            taken: int = sum(each.fields["id"] == stored.id for each, stored in zip(fresh, made, strict=True))
-            self._retention.keep_within(connection, owner)
+        fresh = [each for each in news if each.fields["id"] not in there]
+        made = self._writer.store(owner, fresh)
+        taken: int = sum(each.fields["id"] == stored.id for each, stored in zip(fresh, made, strict=True))
         self._place.remove_foreign(name, [each.document_id for each in found])
         counted = {"documents": len(found), "taken": taken, "kept_as_metadata": dict(unusable)}
         log.info("collection.adopted", extra={"collection": name, "owner": masked(owner), **counted})

@@ -124,6 +124,10 @@ class MemoryWriter:
             NewMemory(text, vector, fields, advice=advice, statement=statement)
             for text, (_, fields), vector, statement in zip(texts, memories, vectors, stated, strict=True)
         ]
+        return self.store(owner, news, seen)
+
+    def store(self, owner: OwnerKey, news: Sequence[NewMemory], seen: int | None = None) -> list[Remembered]:
+        """Store what is ready to be stored, all or none; with `seen`, unless the owner was erased since then."""
         nearest = self._reconciler.nearest(owner, news)
         with self._writing(owner, seen) as connection:
             made = self._reconciler.store(connection, owner, news, nearest)

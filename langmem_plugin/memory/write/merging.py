@@ -244,8 +244,8 @@ def _messages(
     for part in in_parts(message_ids):
         here = (table.c.owner == source, table.c.message_id.in_(part))
         rows = all_rows(connection, select(*past_messages.STORED).where(*here).order_by(table.c.change))
-        read = {row.message_id: (past_messages.as_message(row, encryption), row.of_session) for row in rows}
-        held = {old: (made, session) for old, (made, session) in read.items() if made is not None}
+        read = ((past_messages.as_message(row, encryption), row.of_session) for row in rows)
+        held = {made.message_id: (made, session) for made, session in read if made is not None}
         wanted = {old: (names or {}).get(old, old) for old in held}
         possible = {old: [wanted[old], f"{made.session_id}/{wanted[old]}"] for old, (made, _) in held.items()}
         taken = owned(connection, target, table.c.message_id, [each for ids in possible.values() for each in ids])

@@ -6,7 +6,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -88,10 +88,10 @@ class Reconciler:
             return sharing_words(words, news[0].text, _NEAREST, self._now()) if len(news) == 1 else []
 
     @contextlib.contextmanager
-    def writing(self, owner: OwnerKey, *, patience: timedelta | None = None) -> Iterator[Connection]:
+    def writing(self, owner: OwnerKey) -> Iterator[Connection]:
         """Give a transaction to `store` in: where it is given up, what was searched meanwhile is forgotten."""
         try:
-            with self._database.write(patience=patience) as connection:
+            with self._database.write() as connection:
                 yield connection
         except BaseException:
             self._search.forget_cached(owner)
