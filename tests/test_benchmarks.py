@@ -12,9 +12,8 @@ from langmem_plugin import PhoneMemory
 
 pytestmark = pytest.mark.slow
 
-KINDS = ["kills", "commands", "freezes", "clocks", "locks", "forks"]
+KINDS = ["commands", "freezes", "clocks", "locks", "forks"]  # kills: tests/conversation/test_faults.py
 OTHERS = {
-    "extraction_jobs": ("--jobs", "3"),
     "followups": ("--offline", "--only", "2"),
     "web": ("--engine", "sqlite", "--people", "3", "--keys", "2", "--quick"),
 }
@@ -39,7 +38,7 @@ def test_nothing_is_lost_or_answered_twice_whatever_happens(kind):
 
 
 @pytest.mark.spec("C-21", "C-23", "C-24", "C-27")
-@pytest.mark.parametrize("kind", ["kills", "commands", "forks", "server", "pooler"])
+@pytest.mark.parametrize("kind", ["commands", "forks", "server", "pooler"])
 def test_nor_on_postgresql(postgresql_server, kind):
     with postgresql_server.copy(f"faults_{kind}") as url:
         run("faults", "--quick", "--only", kind, "--url", url)

@@ -1,10 +1,6 @@
 """What ended sessions said can be searched for: by itself, once, by the right person, and no longer than they exist."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,11 +12,12 @@ from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import insert, select
 
-from langmem_plugin import ConversationSaver, PhoneMemory, Settings
+from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import history_message, history_vector
 from langmem_plugin.memory.find.past_messages import PastMessage
+from tests.agent.test_exactly_once import die, killed
 from tests.cases import for_each
 from tests.log_events import events
 from tests.waiting import until
@@ -205,16 +202,12 @@ def test_what_was_erased_is_not_made_searchable_again(quiet, clock):
 
 @pytest.mark.spec("C-5")
 def test_what_a_killed_process_left_is_taken_by_the_next_one(database_url, clock, offline_model):
-    leave = (
-        "import os, signal, sys\n"
-        "from datetime import datetime, timedelta, UTC\n"
-        "from langmem_plugin import ConversationSaver, SessionManager\n"
-        "saver = ConversationSaver(sys.argv[1], now=lambda: datetime(2026, 3, 1, 8, 0, tzinfo=UTC))\n"
-        "SessionManager(saver).add_message('+972501234567', 'user', 'The boiler leaks again')\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", leave, database_url], check=False, env=os.environ)
-    assert ended.returncode == -signal.SIGKILL
+    def leave():
+        SessionManager(ConversationSaver(database_url, now=clock)).add_message(ERIN, "user", "The boiler leaks again")
+        die()
+
+    killed(leave)
+    clock.forward(hours=1)
 
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
         assert until(lambda: _found(memory, ERIN, "boiler")) == ["The boiler leaks again"]

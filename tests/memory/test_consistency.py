@@ -2,8 +2,7 @@
 
 import contextlib
 import gc
-import subprocess
-import sys
+import os
 import threading
 import time
 import tracemalloc
@@ -12,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from langchain_core.embeddings import Embeddings
 from sqlalchemy import delete
 
 from langmem_plugin.database.memory_tables import memory_owner
@@ -21,6 +21,7 @@ from langmem_plugin.memory.find import corpus
 from langmem_plugin.memory.keep import rows
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.cases import for_each
+from tests.database.conftest import Child
 
 pytestmark = pytest.mark.slow
 
@@ -81,41 +82,36 @@ def test_many_writers_of_one_text_store_it_once_and_of_one_key_keep_one_value(me
     assert memory.count(ANNA) == 2
 
 
-@pytest.mark.spec("W-6", "A-5")
-def test_two_processes_with_eight_threads_each_that_are_told_the_same_store_it_once(database_url, memory):
-    code = f"""
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from langchain_core.embeddings import Embeddings
-from langmem_plugin.memory import MemoryService
-
 class Flat(Embeddings):
     model, dimension = "flat", 384
+
     def embed_documents(self, texts):
         return [[1.0] * 384 for _ in texts]
+
     def embed_query(self, text):
         return [1.0] * 384
 
-with MemoryService({database_url!r}, embeddings=Flat()) as memory, ThreadPoolExecutor(8) as people:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    told = [people.submit(memory.remember, {ANNA!r}, f"I park on level {{number % 3}}") for number in range(24)]
-    print(*sorted({{each.result().id for each in told}}))
-"""
-    processes = [
-        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    with contextlib.ExitStack() as running:
-        for process in processes:
-            running.enter_context(process)
-        assert [process.stdout.readline() for process in processes] == ["ready\n"] * 2
-        for process in processes:
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        stored = {process.stdout.readline() for process in processes}
-    assert len(stored) == 1
-    assert len(stored.pop().split()) == memory.count(ANNA) == 3
+
+@pytest.mark.spec("W-6", "A-5")
+def test_two_processes_with_eight_threads_each_that_are_told_the_same_store_it_once(database_url, memory):
+    (asked, ready), (begin, go) = os.pipe(), os.pipe()
+
+    def tell():
+        with MemoryService(database_url, embeddings=Flat()) as own, ThreadPoolExecutor(8) as people:
+            os.write(ready, b".")
+            os.read(begin, 1)
+            told = [people.submit(own.remember, ANNA, f"I park on level {number % 3}") for number in range(24)]
+            return sorted({each.result().id for each in told})
+
+    processes = [Child(tell, 180) for _ in range(2)]
+    for _ in processes:
+        os.read(asked, 1)
+    os.write(go, b"..")
+    one, other = (each.result() for each in processes)
+    for end in (asked, ready, begin, go):
+        os.close(end)
+    assert one == other
+    assert len(one) == memory.count(ANNA) == 3
 
 
 @pytest.mark.spec("M-1")

@@ -14,6 +14,7 @@ from sqlalchemy import event
 
 from benchmarks import extraction_jobs
 from langmem_plugin import PhoneMemory
+from tests.cli.conftest import langmem
 from tests.database.conftest import Child
 from tests.waiting import freeze, until
 from tests.writing.extraction.conftest import BY_HAND, fact, kept
@@ -171,18 +172,26 @@ app(["worker", "--database", sys.argv[1], *sys.argv[2:]])
 
 @pytest.mark.slow
 @pytest.mark.spec("W-4", "U-5")
-def test_the_command_works_on_what_is_due_and_ends_when_it_is_told_to(opened, says):
+@pytest.mark.usefixtures("real_rules")
+def test_the_command_works_on_what_is_due(opened, says, database_url):
     memory = opened()
     memory.consent.switch_on(ERIN)  # the command asks for itself
     says(memory, ERIN, "My dentist is Dr. Cohen.", "/reset")
-    url = memory.database.url.render_as_string(hide_password=False).replace("+psycopg", "")
-    run = [sys.executable, "-c", WORKER, url]
 
-    done = subprocess.run([*run, "--once"], capture_output=True, text=True, check=False)
-    assert done.stdout.split("\n")[:2] == ["ready", "1 completed"], done.stderr
+    done = langmem("worker", "--once", "--database", database_url)
+    assert done.out.split("\n")[:2] == ["ready", "1 completed"], done.err
     assert len(kept(memory, ERIN)) == 1
 
-    with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as worker:
+
+@pytest.mark.slow
+@pytest.mark.spec("W-4", "U-5")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_the_command_ends_when_it_is_told_to(opened, says, database_url):
+    memory = opened()
+    memory.consent.switch_on(ERIN)
+    says(memory, ERIN, "My dentist is Dr. Cohen.", "/reset")
+    memory.extract(ERIN)
+    with subprocess.Popen([sys.executable, "-c", WORKER, database_url], stdout=subprocess.PIPE, text=True) as worker:
         assert worker.stdout.readline() == "ready\n"
         worker.send_signal(signal.SIGTERM)
         assert worker.stdout.readline() == "1 completed\n"
@@ -191,10 +200,7 @@ def test_the_command_works_on_what_is_due_and_ends_when_it_is_told_to(opened, sa
 
 @pytest.mark.slow
 @pytest.mark.spec("W-4", "U-5")
-def test_the_command_says_so_when_nothing_is_extracted(database_url, monkeypatch):
-    monkeypatch.setenv("LANGMEM_EXTRACTION", "off")
-    run = [sys.executable, "-c", WORKER, database_url]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
+def test_the_command_says_so_when_nothing_is_extracted(database_url):
+    refused = langmem("worker", "--database", database_url, code=1, LANGMEM_EXTRACTION="off")
 
-    assert done.returncode != 0
-    assert "nothing is extracted by these settings" in done.stderr
+    assert "nothing is extracted by these settings" in refused.err
