@@ -95,12 +95,13 @@ def as_told(memory: Memory) -> str:
 
 
 def when_told(memory: Memory, now: datetime) -> str:
-    """Return the day on which the memory was said, in the zone of `now`; before it a mark if the time it tells of is
-    over.
+    """Return the day on which the memory was said, in the zone of `now`; before it a mark if it held until a day, or
+    names one, that is over. What began on that day may go on.
     """
     told = memory.told_at.astimezone(now.tzinfo).date()
-    over = (memory.valid_to is not None and memory.valid_to <= now) or is_over(memory.text, told, now.date())
-    return f"{'(over by now) ' if over else ''}(said {told.day} {_MONTHS[told.month - 1]} {told.year})"
+    ended = memory.valid_to is not None and memory.valid_to <= now
+    mark = "(over by now) " if ended else "(that day is over) " if is_over(memory.text, told, now.date()) else ""
+    return f"{mark}(said {told.day} {_MONTHS[told.month - 1]} {told.year})"
 
 
 def context_line(shown: Citation) -> str:

@@ -38,7 +38,7 @@ FOR_TRYING_OUT = (
     "The offline model answers. It is for trying out and only picks tools. LANGMEM_MODEL names another model."
 )
 _MEMORY = re.compile(  # a line of the prompt's block; the time it was said is for a model, not for the person
-    r"^(\d+)\. (.+?)(?: \(over by now\))?(?: \(said \d{1,2} [A-Z][a-z]{2} \d{4}\))?$", re.MULTILINE
+    r"^(\d+)\. (.+?)(?: \((?:that day is over|over by now)\))?(?: \(said \d{1,2} [A-Z][a-z]{2} \d{4}\))?$", re.MULTILINE
 )
 _QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
 _LONGEST = 4_000  # characters that are read

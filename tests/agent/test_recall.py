@@ -1,5 +1,7 @@
 """What a person is reminded of: what bears on the talk as it moves on, within a budget, and something for a greeting."""
 
+from datetime import timedelta
+
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
@@ -93,13 +95,17 @@ def test_what_is_private_or_sensitive_is_shown_only_where_it_bears_on_the_talk(m
 def test_each_line_ends_with_the_day_it_was_said_and_what_is_over_is_marked(memory, clock):
     memory.service.remember(ERIN, "The dentist is on 9 March")
     memory.service.remember(ERIN, "Mira's birthday is on 9 March")
+    memory.service.remember(ERIN, "From 9 March the dentist is Dr. Levi")
+    memory.service.remember(ERIN, "Dan looks after the cat", valid_to=clock() + timedelta(days=8))
     said = clock()
     clock.forward(days=400)
     state = {"messages": [HumanMessage("when is the dentist?")]}
     block = stated(memory.prompt({**state, "recalled": memory.recall(state, phone=ERIN)}, "", phone=ERIN))
 
     day = f"(said {said.day} {said:%b} {said.year})"
-    assert f"The dentist is on 9 March (over by now) {day}" in block
+    assert f"The dentist is on 9 March (that day is over) {day}" in block
+    assert f"From 9 March the dentist is Dr. Levi (that day is over) {day}" in block
+    assert f"Dan looks after the cat (over by now) {day}" in block
     assert f"Mira's birthday is on 9 March {day}" in block
 
 

@@ -65,4 +65,4 @@ def test_the_tool_that_recalls_tells_the_persons_own_day_on_which_it_was_said(me
     clock.forward(days=40)
     with memory.turn(NEW_YORKER) as config:
         [told] = recall.invoke({"query": "when does the gas man come"}, config)
-    assert told["text"] == "the gas man comes tomorrow (over by now) (said 5 Mar 2026)"
+    assert told["text"] == "the gas man comes tomorrow (that day is over) (said 5 Mar 2026)"

@@ -255,7 +255,7 @@ def test_a_stated_memory_answers_when_no_tool_does(model):
 
 
 @pytest.mark.spec("M-12")
-@for_each("mark", ["(said 1 Mar 2026)", "(over by now) (said 28 Feb 2026)"])
+@for_each("mark", ["(said 1 Mar 2026)", "(that day is over) (said 28 Feb 2026)"])
 @for_each("fact", ["The dentist is at 9:30", "The dentist is at 9:30 (said the nurse)"])
 def test_the_day_a_memory_was_said_is_not_read_out(model, fact, mark):
     known = SystemMessage(f"<memories>\n1. {fact} {mark}\n2. The boiler is a Vaillant {mark}\n</memories>")
