@@ -76,7 +76,9 @@ def _functions(bound: Runnable[Any, Any]) -> Iterable[Any]:
 def _done_again(graph: Graph) -> dict[str, list[str]]:
     """Return the tools that ask a person, by the node that runs several calls as one and restarts with the answer."""
     branches = graph.builder.branches.values() if isinstance(graph, CompiledStateGraph) else ()
-    if any(_sends_each_call(branch.path) for each in branches for branch in each.values()):
+    called = (function for each in branches for branch in each.values() for function in _functions(branch.path))
+    # A path that sends each call as a task of its own, as create_agent does.
+    if any(each.__module__.startswith(_SENDING) for each in called):
         return {}
     asking = {
         name: [each.name for each in node.bound.tools_by_name.values() if may_ask(each)]
@@ -84,11 +86,6 @@ def _done_again(graph: Graph) -> dict[str, list[str]]:
         if isinstance(node.bound, ToolNode)
     }
     return {name: tools for name, tools in asking.items() if tools}
-
-
-def _sends_each_call(path: Runnable[Any, Any]) -> bool:
-    """Tell whether a path sends each call as a task of its own, as create_agent does."""
-    return any(each.__module__.startswith(_SENDING) for each in _functions(path))
 
 
 def _following(graph: Graph) -> Mapping[str, set[str]]:
