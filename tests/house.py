@@ -31,7 +31,7 @@ ROOMS = {
     "memory": 7068,
     "offline": 598,
     "people": 1000,
-    "portability": 2198,
+    "portability": 2200,
     "privacy": 593,
     "references": 3189,
     "root": 1500,

@@ -189,9 +189,9 @@ class SessionMessages:
         """
         previous = before.rows if isinstance(before, codec.MessageList) else codec.NO_ROWS
         try:
-            value = state_without_inline(value, self._describe)
             if codec.is_message_list(value):
                 return codec.MessageList(self.store(value, previous))
+            value = state_without_inline(value, self._describe)
             taken = codec.take_out(value, lambda messages: self.store(messages, previous))
             typed = codec.dump(self.serde, taken)
         except RecursionError as error:

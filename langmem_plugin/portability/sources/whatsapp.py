@@ -216,6 +216,8 @@ def _lines_of(path: Path) -> list[str]:
                 [chat] = named or texts
                 refuse_larger(chat.filename, chat.file_size, _LARGEST_CHAT)  # and no more than that is read
                 content = archive.read(chat)
+    except UnreadableImport:
+        raise
     except DAMAGED_ZIP as error:
         raise UnreadableImport(f"{path.name} is damaged ({error}): export the chat again") from error
     return [each.rstrip("\r") for each in content.decode("utf-8-sig", errors="replace").split("\n")]
