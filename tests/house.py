@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4300,
     "channels": 751,
     "cli": 1705,
-    "conversation": 4993,
+    "conversation": 4996,
     "database": 2872,
     "facts": 3078,
     "identifiers": 256,

@@ -23,6 +23,7 @@ from langmem_plugin.conversation.transcript import (
     callable_only,
     message_of,
     new_id,
+    noted,
     notes_of,
     refuse_unasked,
     role_of,
@@ -349,10 +350,9 @@ def _is_there(path: str) -> bool:
 
 
 def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Files) -> MessageRecord:
-    notes = notes_of(message)
     # Nobody is known to have said it, and nobody is to find it.
     role = role_of(message) if row_behind(message) is None else "unreadable"
-    sender = notes.get("sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
+    sender = noted(message, "sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
     return MessageRecord(
         message_id=message.id or f"{session.session_id}/{number}",
         session_id=session.session_id,
@@ -360,12 +360,12 @@ def _record(session: Session, number: int, message: BaseMessage, row: Listed, fi
         role=role,
         content=message.text,
         sender=sender,
-        recipient=notes.get("recipient") or {"user": "assistant", "assistant": session.thread}.get(role),
+        recipient=noted(message, "recipient") or {"user": "assistant", "assistant": session.thread}.get(role),
         timestamp=written_at(message) or row.created_at,
         received_at=written_at(message, "received_at") or row.created_at,
-        was_received=notes.get("was_received", True),
+        was_received=notes_of(message).get("was_received") is not False,
         tokens=row.tokens,
-        image_path=notes.get("image_path")
+        image_path=noted(message, "image_path")
         or next((each.path for each in references_in(message) if each.path and each.sha256 in files), None),
     )
 

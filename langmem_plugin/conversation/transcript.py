@@ -25,11 +25,17 @@ def notes_of(message: BaseMessage) -> dict[str, Any]:
     return notes if isinstance(notes, dict) else {}
 
 
-def written_at(message: BaseMessage, note: str = "timestamp") -> datetime | None:
+def noted(message: BaseMessage, name: str) -> str | None:
+    """The text of this name in the message's notes; None without one."""
+    text = notes_of(message).get(name)
+    return text if isinstance(text, str) else None
+
+
+def written_at(message: BaseMessage, name: str = "timestamp") -> datetime | None:
     """The time noted by the message's channel or `add_message`, with a time zone; None without one."""
-    noted = notes_of(message).get(note)
+    text = noted(message, name)
     try:
-        instant = datetime.fromisoformat(noted) if isinstance(noted, str) else None
+        instant = None if text is None else datetime.fromisoformat(text)
     except ValueError:
         return None
     return instant.replace(tzinfo=UTC) if instant is not None and instant.tzinfo is None else instant

@@ -305,10 +305,21 @@ def test_a_message_id_that_is_taken_is_drawn_again_three_times(manager, monkeypa
 
 
 @pytest.mark.spec("C-11", "C-15")
-@for_each("notes", ["x", ["timestamp"], {"timestamp": "soon", "received_at": 7}, {"received_at": "2026-13-40"}])
+@for_each(
+    "notes",
+    [
+        "x",
+        ["timestamp"],
+        {"timestamp": "soon", "received_at": 7},
+        {"received_at": "2026-13-40"},
+        {"sender": 7, "recipient": {}, "image_path": ["x"], "was_received": "no"},
+    ],
+)
 def test_what_a_graph_notes_for_itself_keeps_no_session_from_being_read(manager, saver, notes):
     said(saver, [AIMessage("here", response_metadata={"langmem": notes})])
     [record] = manager.messages(manager.get_session(ERIN).session_id)
     assert record.content == "here"
     assert record.timestamp.tzinfo is not None
     assert record.received_at.tzinfo is not None
+    assert (record.sender, record.image_path, record.was_received) == ("assistant", None, True)
+    assert isinstance(record.recipient, str)

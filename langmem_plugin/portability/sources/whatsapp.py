@@ -43,7 +43,6 @@ _YEAR_DIGITS, _MONTHS = 4, 12
 _GENERATED = "\u200e"  # an iPhone's mark in front of what WhatsApp itself writes in a message's place
 
 _PLACE = "https://maps."  # a position that somebody sent
-_SLASH = "/"
 
 _WORDS: dict[str, list[str]] = json.loads(Path(__file__).with_name("whatsapp_words.json").read_text("utf-8"))
 """WhatsApp's own, in the languages that are known: in a file's place, at the end of what was edited, and for what was
@@ -123,7 +122,7 @@ def _order(entries: Sequence[_Entry]) -> DateOrder:
     """
     if all(len(entry.head["a"]) == _YEAR_DIGITS for entry in entries):
         return "year-first"
-    if all(entry.head["between"] != _SLASH for entry in entries):
+    if all(entry.head["between"] != "/" for entry in entries):
         return "day-first"
     day_first, month_first = (sum(int(entry.head[each]) > _MONTHS for entry in entries) for each in "ab")
     if day_first == month_first and any(int(entry.head["a"]) != int(entry.head["b"]) for entry in entries):
@@ -202,25 +201,28 @@ def records(
 
 
 def _lines_of(path: Path) -> list[str]:
-    """Return the lines of the chat; in an archive it is the one text, or the one that WhatsApp names so."""
     try:
-        if not zipfile.is_zipfile(path):
-            refuse_larger(path.name, path.stat().st_size, _LARGEST_CHAT)
-            content = path.read_bytes()
-        else:
-            with zipfile.ZipFile(path) as archive:
-                texts = [each for each in archive.infolist() if each.filename.lower().endswith(".txt")]
-                named = [each for each in texts if Path(each.filename).name.lower().startswith(("_chat", "whatsapp"))]
-                if len(named or texts) != 1:
-                    raise UnreadableImport(f"{path.name} holds {len(named or texts)} chats: give the .txt of one")
-                [chat] = named or texts
-                refuse_larger(chat.filename, chat.file_size, _LARGEST_CHAT)  # and no more than that is read
-                content = archive.read(chat)
+        content = _chat_in(path)
     except UnreadableImport:
         raise
     except DAMAGED_ZIP as error:
         raise UnreadableImport(f"{path.name} is damaged ({error}): export the chat again") from error
     return [each.rstrip("\r") for each in content.decode("utf-8-sig", errors="replace").split("\n")]
+
+
+def _chat_in(path: Path) -> bytes:
+    """Return the chat; in an archive it is the one text, or the one that WhatsApp names so."""
+    if not zipfile.is_zipfile(path):
+        refuse_larger(path.name, path.stat().st_size, _LARGEST_CHAT)
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        texts = [each for each in archive.infolist() if each.filename.lower().endswith(".txt")]
+        named = [each for each in texts if Path(each.filename).name.lower().startswith(("_chat", "whatsapp"))]
+        if len(named or texts) != 1:
+            raise UnreadableImport(f"{path.name} holds {len(named or texts)} chats: give the .txt of one")
+        [chat] = named or texts
+        refuse_larger(chat.filename, chat.file_size, _LARGEST_CHAT)  # and no more than that is read
+        return archive.read(chat)
 
 
 def _person(senders: Sequence[str], bot: str) -> str:
