@@ -72,6 +72,7 @@ class LangMem(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         from langmem_plugin.database.audit_trail import acting  # noqa: PLC0415 - help needs no database
 
+        sys.stdout = sys.stdout or io.StringIO()  # it is None where it was closed
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # a terminal may lack the letters

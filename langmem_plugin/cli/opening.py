@@ -5,7 +5,7 @@ noted there.
 import functools
 import inspect
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from inspect import Parameter
 from pathlib import Path
@@ -46,8 +46,6 @@ Config = Annotated[
 Create = Annotated[bool, typer.Option("--create", help="make the database that --database names, if it is not there")]
 Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
 Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where several people have this id")]
-
-_QUIET: Mapping[str, Any] = {"sweep_every": None, "search_past_sessions": False, "extraction": "off"}
 
 
 class Where(NamedTuple):
@@ -156,7 +154,7 @@ def database_with(where: Where) -> Iterator[tuple[Database, Settings]]:
 
 def quiet(settings: Settings) -> Settings:
     """Return the settings for a command: nothing runs in its background."""
-    return settings.model_copy(update=_QUIET)
+    return settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
 
 
 def refuse_missing(settings: Settings, url: str | None, *, create: bool | None = None) -> None:

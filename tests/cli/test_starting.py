@@ -1,11 +1,15 @@
-"""A command begins and ends without looking through what it has imported."""
+"""A command begins and ends without looking through what it has imported, also where nobody reads what it prints."""
 
+import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from langmem_plugin import ConversationSaver
+from tests.cases import for_each
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 COUNTED = """
@@ -30,3 +34,21 @@ def test_a_short_command_does_not_look_for_garbage_in_what_it_imports(tmp_path):
 
     assert "sessions list" in ended.stdout
     assert ended.stdout.endswith("whole collections: 0\n")
+
+
+@pytest.mark.slow
+@pytest.mark.spec("U-5")
+@for_each("how", [["--json"], []])
+def test_a_command_whose_output_is_closed_does_its_work_all_the_same(tmp_path, how):
+    ConversationSaver(url := f"sqlite:///{tmp_path}/m.db").close()
+    listing = ["sessions", "list", *how, "--database", url]
+
+    ended = subprocess.run(
+        [sys.executable, "-c", "from langmem_plugin.cli import main; main()", *listing],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        preexec_fn=lambda: os.close(1),
+    )
+
+    assert (ended.returncode, ended.stderr) == (0, "")
