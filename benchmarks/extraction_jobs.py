@@ -94,7 +94,7 @@ def killed_until_done(url, chance):
         ExtractionWorker.start = start
         workers = [forked(memory) for _ in range(_WORKERS)]
         kills, begun = 0, time.monotonic()
-        while set(states := memory.extraction.jobs.states()) - {"completed"}:
+        while set(states := memory.extraction.jobs.states()) - {"completed"} or not kills:
             time.sleep(1)
             doomed = workers.pop(chance.randrange(_WORKERS))
             os.kill(doomed, signal.SIGKILL)

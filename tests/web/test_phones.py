@@ -4,6 +4,7 @@ import re
 import sys
 import threading
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,7 +13,6 @@ from starlette.testclient import TestClient
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.web.phones.phones import TOUR, Phone, Stage, phones_app
 from langmem_plugin.web.phones.process import AgentProcess
-from tests.cases import for_each
 from tests.waiting import until
 from tests.web.conftest import served_at
 
@@ -140,19 +140,20 @@ def test_a_graph_that_is_not_there_is_said_and_no_other_name_of_the_machine_is_s
     )
 
 
-@for_each(("width", "height"), [(390, 844), (820, 1180), (1440, 900)])
-@for_each("colours", ["light", "dark"])
-def test_the_page_is_for_everybody_at_every_size(agent, chromium, width, height, colours):
+def test_the_page_is_for_everybody_at_every_size(agent, chromium):
     started = agent()
-    with served_at(lambda _: phones_app(started, phones())) as address:
-        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=colours)
-        page = context.new_page()
-        page.goto(address)
-        page.get_by_label("Erin's phone").get_by_role("button", name="find me a chicken dinner").click()
-        page.get_by_text("1. Lemon chicken").wait_for()
-        page.get_by_label("Text as Erin").first.fill("save number 2")
-        page.keyboard.press("Enter")
-        page.locator(".happened p.meant", has_text="Chicken soup").wait_for()
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-        assert Axe().run(page).response["violations"] == []
-        context.close()
+    for (width, height), colours in product([(390, 844), (820, 1180), (1440, 900)], ["light", "dark"]):
+        shown = f"{width} x {height}, {colours}"
+        with served_at(lambda _: phones_app(started, phones())) as address:
+            context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=colours)
+            context.set_default_timeout(60_000)
+            page = context.new_page()
+            page.goto(address)
+            page.get_by_label("Erin's phone").get_by_role("button", name="find me a chicken dinner").click()
+            page.get_by_text("1. Lemon chicken").wait_for()
+            page.get_by_label("Text as Erin").first.fill("save number 2")
+            page.keyboard.press("Enter")
+            page.locator(".happened p.meant", has_text="Chicken soup").wait_for()
+            assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), shown
+            assert Axe().run(page).response["violations"] == [], shown
+            context.close()
