@@ -120,7 +120,7 @@ class MemoryService:
         )
         self.facts = FactSearch(self.repository, vectors, damages, self.index, cache_bytes=caches, now=now)
         self.retention = Retention(self.database, self.repository, self.index, owner_limit=owner_limit, now=now)
-        self.reconciler = Reconciler(self.database, self.repository, self.facts, self.embedder, now=now)
+        self.reconciler = Reconciler(self.database, self.repository, self.facts, now=now)
         writer = self._offer_verbs_of_parts()
         adoption = CollectionAdoption(self.database, self.embedder, writer, open_collection, now=now)
         self.adopt_collection = adoption.adopt_collection

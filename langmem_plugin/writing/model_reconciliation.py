@@ -127,8 +127,8 @@ class ModelReconciliation:
             return []  # it is refused when it is stored
         if any(each.kind in ("duplicate", "supersedes") for each in related):
             return []
-        concerned = [each for each in related if each.kind == "keeps_both" or each.similarity >= _NEAR]
-        near = {each.id: each for each in (*(one.memory for one in concerned), *(one.memory for one in found))}
+        concerned = [each.memory for each in related if each.kind == "keeps_both"]
+        near = {each.id: each for each in (*concerned, *(one.memory for one in found))}
         return [each for each in near.values() if _is_shown(fact, each)][:_MOST_CANDIDATES]
 
 

@@ -317,11 +317,6 @@ class CorpusCache:
         """Drop what is held of an owner; the next search reads it again."""
         self._slots.drop(owner)
 
-    @property
-    def size(self) -> int:
-        """Return the bytes held, roughly."""
-        return self._slots.size
-
     def _refreshed(self, connection: Connection, owner: OwnerKey, slot: _Slot, states: OwnerStates | None) -> Corpus:
         state = (states_of(connection, [owner]) if states is None else states).get(owner)
         corpus = slot.corpus

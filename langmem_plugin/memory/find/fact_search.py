@@ -59,11 +59,6 @@ class FactSearch:
         self._now = now
         self._corpora = CorpusCache(self._changed, limit=cache_bytes)
 
-    @property
-    def size(self) -> int:
-        """Return the bytes held, roughly."""
-        return self._corpora.size
-
     def ask(self, owner: OwnerKey, query: Query, *, weight: float = 1.0) -> Ask:
         """Return a question with the index's answer. Call this outside of a transaction."""
         return Ask(owner, query, self._nearest(owner, query), weight)

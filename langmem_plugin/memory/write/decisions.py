@@ -200,10 +200,8 @@ def _may_replace(new: Stated, old: Stated) -> bool:
     return (
         new.memory.status == "active"
         and old.said_at < new.said_at
-        and not any(
-            each.memory.private or is_sensitive(each.memory.text) or instruction_in(each.memory.text) is not None
-            for each in (new, old)
-        )
+        and not _instructs(new, old)
+        and not any(each.memory.private or is_sensitive(each.memory.text) for each in (new, old))
     )
 
 

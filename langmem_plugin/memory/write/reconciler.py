@@ -22,13 +22,12 @@ from langmem_plugin.facts import (
     subjects,
 )
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Embedder, Vector
+from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.find.corpus import Corpus
-from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import FactSearch, entry_of, sharing_words
 from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.rows import begin_change
-from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
+from langmem_plugin.memory.models import LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
 from langmem_plugin.memory.write.decisions import (
     Decision,
     Stated,
@@ -47,12 +46,11 @@ _NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 @dataclass(frozen=True)
 class Related:
-    """A memory that a text concerns: `kind` as in facts.Relation, `reason` in words, `similarity` in [0, 1]."""
+    """A memory that a text concerns: `kind` as in facts.Relation, `reason` in words."""
 
     memory: Memory
     kind: str
     reason: str
-    similarity: float
 
 
 class Reconciler:
@@ -69,14 +67,12 @@ class Reconciler:
         database: Database,
         repository: MemoryRepository,
         search: FactSearch,
-        embedder: Embedder,
         *,
         now: Callable[[], datetime],
     ) -> None:
         self._database = database
         self._repository = repository
         self._search = search
-        self._embedder = embedder
         self._now = now
 
     def nearest(self, owner: OwnerKey, news: Sequence[NewMemory]) -> list[str]:
@@ -244,22 +240,16 @@ class Reconciler:
         """Return the memories that a text concerns, the surest first, with what remembering it would do to each and
         why; stores nothing.
         """
-        owner, text, now = owner_key(self._database, owner), worded(text), self._now()
-        [vector] = self._embedder.texts([text])
-        draft = self._draft(owner, NewMemory(text, vector, {}), now)
-        meaning = Meaning(vector, self._embedder.calibration) if self._embedder.understands(text) else None
-        query = Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, now)
-        ask = self._search.ask(owner, query)
+        owner, now = owner_key(self._database, owner), self._now()
+        new = NewMemory(worded(text), _NO_VECTOR, {})
+        draft, nearest = self._draft(owner, new, now), self.nearest(owner, [new])
         with self._database.read() as connection:
-            found = {each.memory.id: each.similarity for each in self._search.best_of(connection, [ask], _NEAREST)}
-            held = self._held(connection, owner, [draft], found, now).concerning(draft, list(found))
-        weighed_as = weighed(draft, held)
-        candidates = [
-            Related(memory, said.kind, said.reason, 1.0 if said.kind == "duplicate" else found.get(memory.id, 0.0))
-            for memory, said in ((each.memory, weighed_as[each.memory.id]) for each in held if each.over_at is None)
-        ]
+            held = self._held(connection, owner, [draft], nearest, now).concerning(draft, nearest)
+        found = weighed(draft, held)
+        said = ((each.memory, found[each.memory.id]) for each in held if each.over_at is None)
         order = ("duplicate", "supersedes", "keeps_both", "unrelated")
-        return sorted(candidates, key=lambda each: (order.index(each.kind), -each.similarity))[:limit]
+        candidates = [Related(memory, relation.kind, relation.reason) for memory, relation in said]
+        return sorted(candidates, key=lambda each: order.index(each.kind))[:limit]
 
     def _live_beside(self, connection: Connection, fact: Stated, now: datetime) -> list[Stated]:
         held = self._held(connection, fact.memory.owner, [fact], (), now)
