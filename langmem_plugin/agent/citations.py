@@ -16,10 +16,8 @@ from langmem_plugin.memory import Memory
 _CITED = re.compile(
     r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?:\s*+[:#]\s*+|\s*+(?=#?\d))([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE
 )
-_CITED_IN_LINE = re.compile(
-    rf"(?P<before>(?<![ \t])[ \t]++|)(?P<run>{_CITED.pattern}(?:[ \t]*+{_CITED.pattern})*+)(?P<after>[ \t]*+)",
-    re.IGNORECASE,
-)
+_RUN = rf"(?P<open>\()?{_CITED.pattern}(?:[ \t]*+{_CITED.pattern})*+(?(open)\))"
+_CITED_IN_LINE = re.compile(rf"(?P<before>(?<![ \t])[ \t]++|)(?P<run>{_RUN})(?P<after>[ \t]*+)", re.IGNORECASE)
 _NUMBERS = re.compile(r"#?\d+(?:\s*(?:,|;|&|and|-|–)\s*#?\d+)*", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 _SAME_TEXT = 85  # of 100: a reply that cites by words rarely repeats them exactly
@@ -81,7 +79,7 @@ def with_sources(text: str, shown: Sequence[Citation]) -> str:
     def marked(cited: re.Match[str]) -> str:
         if marks := "".join(f"[{each.number}]" for each in citations_in(cited["run"], shown)):
             return f"{cited['before']}{marks}{cited['after']}"
-        opens = text[cited.start() - 1 : cited.start()] in ("", "\n")
+        opens = text[cited.start() - 1 : cited.start()] in ("", "\n", "(")
         ends = text[cited.end() : cited.end() + 1] in ("", *".,;:!?\n")
         return cited["before"] if opens else "" if ends else cited["after"]
 

@@ -126,6 +126,8 @@ def test_a_reply_for_people_has_short_marks_and_its_sources_below():
         ("Apples [Memory: 9][Memory: 9] rest[Memory: 9]!", "Apples rest!"),
         ("Apples [Memory: 8] [Memory: 9] rest [Memory: 8] [Memory: 9].", "Apples rest."),
         ("**Apples [Memory: 9]** rest", "**Apples** rest"),
+        ("Apples ([Memory: 9] [Memory: 8]) rest ([Memory: 9]).", "Apples rest."),
+        ("Apples (see [Memory: 9]) rest ([Memory: 9] or not)", "Apples (see) rest (or not)"),
         ("- apples [Memory: 9]\n   - red", "- apples\n   - red"),
         ("`[1,  2]` are  apples [Memory: 9], not pears", "`[1,  2]` are  apples, not pears"),
         ("put the [Memory card: 9] in", "put the [Memory card: 9] in"),
