@@ -25,7 +25,13 @@ from langmem_plugin.identifiers.reading import warn_of_opaque
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 pytest_plugins = ["tests.cases", "tests.spec_table"]
-hypothesis.settings.register_profile("untimed", deadline=None)  # another process may have the processor
+hypothesis.settings.register_profile(
+    "untimed",
+    deadline=None,  # another process may have the processor
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    derandomize="LAW_EXAMPLES" not in os.environ,  # what passes once passes again
+    database=None,
+)
 hypothesis.settings.load_profile("untimed")
 _TESTS = Path(__file__).parent
 
