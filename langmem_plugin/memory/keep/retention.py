@@ -157,8 +157,10 @@ class Retention:
 
     def owners_forgotten(self) -> Iterator[int]:
         """Forget for `purge` owners of nothing among the next 200: no sweep looks at all. See `memories_deleted`."""
-        left = (select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists() for table in _KEPT)
-        following = select(memory_owner.c.owner, memory_owner.c.change, or_(*left).label("is_left")).where(
+        # Limited, because PostgreSQL would answer EXISTS in a column by reading the whole table.
+        theirs = (select(table.c.owner).where(table.c.owner == memory_owner.c.owner).limit(1) for table in _KEPT)
+        is_left = or_(*(each.scalar_subquery().is_not(None) for each in theirs)).label("is_left")
+        following = select(memory_owner.c.owner, memory_owner.c.change, is_left).where(
             memory_owner.c.owner > self._looked_at
         )
         with self._database.read() as connection:
