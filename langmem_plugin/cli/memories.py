@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.opening import Phone, Whose, memory_of, note_read, on, owner_of
+from langmem_plugin.cli.opening import Limit, Phone, Whose, memory_of, note_read, on, owner_of
 from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, day, shown
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.models import Status
@@ -34,8 +34,8 @@ def list_memories(
     phone: Phone,
     *,
     state: Annotated[list[State] | None, typer.Option(help="may be said more than once; default: active")] = None,
-    limit: Annotated[int, typer.Option(min=1)] = 50,
-    offset: Annotated[int, typer.Option(min=0, help="how many of the newest are passed over")] = 0,
+    limit: Limit = 50,
+    offset: Annotated[int, typer.Option(min=0, max=10**9, help="how many of the newest are passed over")] = 0,
     reveal: Reveal = False,
 ) -> Told:
     """List what is remembered, the newest first."""

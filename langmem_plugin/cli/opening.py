@@ -45,6 +45,7 @@ Config = Annotated[
 ]
 Create = Annotated[bool, typer.Option("--create", help="make the database that --database names, if it is not there")]
 Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
+Limit = Annotated[int, typer.Option(min=1, max=1_000_000, help="at most so many")]
 Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where several people have this id")]
 
 

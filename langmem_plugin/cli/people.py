@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.opening import memory_of, note_read, on
+from langmem_plugin.cli.opening import Limit, memory_of, note_read, on
 from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, shown
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people import links
@@ -23,7 +23,7 @@ _Who = Annotated[str, typer.Argument(help="any identifier of the person, in any 
 def list_people(
     memory: "PhoneMemory",
     *,
-    limit: Annotated[int, typer.Option(min=1)] = 50,
+    limit: Limit = 50,
     after: Annotated[str, typer.Option(help="go on behind this key")] = "",
     reveal: Reveal = False,
 ) -> Told:
@@ -84,9 +84,8 @@ def link(
 ) -> Told:
     """From now on the identifier is this person; what it had is theirs, until it is unlinked."""
     confirm(f"Is {identifier} the same person as {who}, who then sees all that is stored of it?", yes=yes)
-    merged = memory.people.link(who, identifier) is not None
-    moved = "what both had is theirs" if merged else "nothing had to move"
-    return Told({"merged": merged}, [f"they are one person; {moved}"])
+    merged = memory.people.link(*(links.typed(memory.database, each) for each in (who, identifier))) is not None
+    return Told({"merged": merged}, [f"one person; {'what both had is theirs' if merged else 'nothing had to move'}"])
 
 
 @app.command()
@@ -110,5 +109,5 @@ def moved(
 ) -> Told:
     """Their number is another one now, or a group's id: the old one is nobody's."""
     confirm(f"Has {new} from now on all that is stored of {who}, and who writes from {who} nothing?", yes=yes)
-    found = memory.people.moved(who, new)
+    found = memory.people.moved(*(links.typed(memory.database, each) for each in (who, new)))
     return Told({"moved": found}, ["moved" if found else f"nothing is stored of {who}: nothing had to move"])

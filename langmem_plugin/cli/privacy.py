@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmem_plugin.cli.opening import Where, database_with, memory_of, on, refuse_missing
+from langmem_plugin.cli.opening import Limit, Where, database_with, memory_of, on, refuse_missing
 from langmem_plugin.cli.printing import Rows, Told, Yes, confirm
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.privacy.audit import AuditLog
@@ -61,7 +61,7 @@ def _log(where: Where) -> Iterator[AuditLog]:
 
 
 @on(_log)
-def audit(log: AuditLog, *, limit: Annotated[int, typer.Option(min=1, help="the newest so many")] = 50) -> Told:
+def audit(log: AuditLog, *, limit: Limit = 50) -> Told:
     """List what was done, by whom and to whom, without contents; the newest last."""
     found = log.newest(limit)
     rows = [

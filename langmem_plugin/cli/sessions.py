@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from langmem_plugin.cli.opening import note_read, on, saver_of
+from langmem_plugin.cli.opening import Limit, note_read, on, saver_of
 from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, minute, shown
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
@@ -22,7 +22,7 @@ def list_sessions(
     opened: _Opened,
     phone: Annotated[str | None, typer.Argument(help="only this phone's")] = None,
     *,
-    limit: Annotated[int, typer.Option(min=1)] = 50,
+    limit: Limit = 50,
     reveal: Reveal = False,
 ) -> Told:
     """Sessions, the last active first."""

@@ -104,6 +104,25 @@ def test_people_are_listed_masked_linked_and_parted(command, memory):
     assert [row[0] for row in command("people", "list", "--after", ERIN, "--reveal").rows[1:]] == [DAD]
 
 
+@pytest.mark.spec("U-5", "C-20")
+def test_nobody_is_linked_to_or_moved_to_an_identifier_that_is_mistyped(command, memory):
+    memory.service.remember(ERIN, "Erin likes tea")
+    for verb in ("link", "moved"):
+        assert "no phone and no chat id" in command("people", verb, ERIN, "garbage", "--yes", code=1).err
+        assert "without its country" in command("people", verb, "0501234567", DAD, "--yes", code=1).err
+    assert memory.people.identifiers(ERIN) == [ERIN]
+
+
+@pytest.mark.slow
+@pytest.mark.spec("U-5")
+def test_a_number_that_no_database_can_hold_is_a_mistake_in_one_line(command):
+    huge = "9" * 25
+    for arguments in (["people", "list"], ["memories", "list", ERIN], ["sessions", "list"], ["audit"]):
+        assert "is not in the range" in command(*arguments, "--limit", huge, code=2).err
+    assert "is not in the range" in command("memories", "list", ERIN, "--offset", huge, code=2).err
+    command("recall", "tea", "--phone", ERIN, "--limit", huge)
+
+
 @pytest.mark.slow
 @pytest.mark.spec("U-5", "P-5")
 def test_whoever_reads_a_person_is_noted(command, memory):
