@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import hypothesis
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from sqlalchemy import Dialect, Engine
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
@@ -25,14 +25,15 @@ from langmem_plugin.identifiers.reading import warn_of_opaque
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 pytest_plugins = ["tests.cases", "tests.spec_table"]
-hypothesis.settings.register_profile(
+settings.register_profile(
     "untimed",
     deadline=None,  # another process may have the processor
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    # The database is shared by the examples of one test: each uses owners and threads of its own.
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
     derandomize="LAW_EXAMPLES" not in os.environ,  # what passes once passes again
     database=None,
 )
-hypothesis.settings.load_profile("untimed")
+settings.load_profile("untimed")
 _TESTS = Path(__file__).parent
 
 # Where memory can be had as a disk, the databases of the tests are there: what waits is mostly a disk that was told to

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase, settings
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -26,12 +26,7 @@ from langmem_plugin.database import Database
 settings.register_profile(
     "suite",
     max_examples=int(os.environ.get("LAW_EXAMPLES", "25")),
-    deadline=None,
-    # The database is shared by the examples of one test: each uses threads of its own.
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
-    derandomize="LAW_EXAMPLES" not in os.environ,
-    database=None,
 )
 settings.load_profile("suite")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import make_url
 from typer.testing import CliRunner
@@ -108,7 +108,7 @@ def test_the_form_of_libpq_opens_postgresql(postgresql_server):
 
 @pytest.mark.slow
 @pytest.mark.spec("P-5")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(max_examples=200)
 @given(
     st.dictionaries(st.sampled_from(["host", "user", "dbname", "options"]), st.text(string.printable, min_size=1)),
     st.text(string.ascii_letters, min_size=8, max_size=8).map(lambda text: f"{text}{SECRET}"),

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
@@ -53,7 +53,7 @@ def both(tmp_path_factory, offline_model):
 
 @pytest.mark.slow
 @pytest.mark.spec("P-6", "C-1")
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(data=st.data())
 def test_nothing_that_is_asked_over_ones_connection_gives_or_changes_what_is_the_others(both, data):
     anna, memory, bens = both

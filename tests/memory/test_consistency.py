@@ -9,7 +9,7 @@ import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
 from sqlalchemy import delete
@@ -40,7 +40,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.spec("M-5", "M-15")
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8)
 @given(STEPS)
 def test_a_service_that_watched_every_write_finds_what_a_fresh_one_finds(offline_model, clock, steps):
     with MemoryService("sqlite://", embeddings=offline_model, now=clock) as watching:

@@ -4,7 +4,7 @@ import contextlib
 import itertools
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.database.encryption.master_keys import new_master_key
@@ -166,7 +166,7 @@ class Told:
 
 @pytest.mark.spec("P-1")
 @pytest.mark.slow
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5)
 @given(verbs=st.lists(VERBS, min_size=4, max_size=14))
 def test_encrypted_or_not_the_answers_are_the_same(offline_model, verbs):
     with contextlib.ExitStack() as opened:

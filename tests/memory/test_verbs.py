@@ -1,7 +1,7 @@
 """The five verbs: remember, recall, search, list, forget."""
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput, MemoryNotFound, StaleMemory
@@ -168,7 +168,7 @@ def test_metadata_that_json_cannot_hold_is_left_out_with_a_warning(memory, clock
 
 
 @pytest.mark.spec("M-1")
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10)
 @given(st.text(alphabet=st.characters(), max_size=30))
 @example("\x00")
 @example("half \ud83d a smile")

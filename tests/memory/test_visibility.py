@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
@@ -129,7 +129,7 @@ def test_a_person_called_shared_is_a_person(memory):
 
 
 @pytest.mark.spec("M-16", "P-6")
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(owner=st.text(max_size=20) | st.tuples(st.text(max_size=2), st.just("shared"), st.text(max_size=2)).map("".join))
 @example(owner=AS_TEXT)
 @example(owner="shared ")

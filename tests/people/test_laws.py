@@ -1,7 +1,7 @@
 """Laws of merging: whatever two people have, one has all of it after a merge, and undo gives each their own."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin import Settings
@@ -42,7 +42,7 @@ def _live(service, owner):
 
 
 @pytest.mark.spec("C-20")
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(told=st.lists(facts, max_size=8), links=steps)
 def test_merges_lose_nothing_and_undo_is_exact(told, links, offline_model, clock):
     with (

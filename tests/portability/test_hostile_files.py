@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
@@ -30,7 +30,7 @@ _messages = _records("session_id chat_id message_id order_num role content sende
 
 
 @pytest.mark.spec("P-3")
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(facts=_facts, orders=_orders, sessions=_sessions, messages=_messages, entries=_any)
 def test_no_file_ends_an_import_but_as_a_whole(tmp_path_factory, facts, orders, sessions, messages, entries):
     folder = tmp_path_factory.mktemp("hostile")

@@ -6,7 +6,7 @@ import zipfile
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
@@ -53,7 +53,7 @@ _at = "2026-01-01T00:00:00Z"
 
 
 @pytest.mark.spec("P-3")
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(text=_texts.filter(bool), quote=st.none() | _texts, held=st.dictionaries(_texts, _json, max_size=3), told=_texts)
 def test_whatever_a_cell_holds_is_read_back(tmp_path_factory, text, quote, held, told):
     memory = {
