@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 585,
     "languages": 203,
     "mcp_server": 450,
-    "memory": 7050,
+    "memory": 7044,
     "offline": 598,
     "people": 1000,
     "portability": 2200,

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,18 +138,14 @@ def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArra
 
 def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return True for each message in whose session more than one speaks."""
-    lowest = np.full(int(group_of.max(initial=0)) + 1, np.iinfo(np.int32).max)
-    highest = np.full(len(lowest), np.iinfo(np.int32).min)
-    np.minimum.at(lowest, group_of, speakers)
-    np.maximum.at(highest, group_of, speakers)
-    several: NDArray[np.bool_] = (lowest != highest)[group_of]
-    return several
+    everybody = np.ones_like(group_of, dtype=np.bool_)
+    several: NDArray[np.bool_] = _highest(speakers, group_of, everybody) != -_highest(-speakers, group_of, everybody)
+    return several[group_of]
 
 
 def _with_assistant(by_assistant: NDArray[np.bool_], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return True for each message in whose session an assistant speaks."""
-    said: NDArray[np.intp] = np.bincount(group_of[by_assistant], minlength=int(group_of.max(initial=-1)) + 1)
-    return (said > 0)[group_of]
+    return np.isfinite(_highest(by_assistant, group_of, by_assistant))[group_of]
 
 
 def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: NDArray[np.bool_]) -> Scores:
@@ -157,11 +154,9 @@ def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: 
     Such talk goes on with what was begun, and how likely a thing is needed again falls as a power of what came since
     (Anderson and Schooler, 1991). Their average is 0, so that beside other sessions they neither gain nor lose.
     """
-    size = int(group_of.max(initial=-1)) + 1
-    newest = np.full(size, np.iinfo(np.int64).min)
-    np.maximum.at(newest, group_of[assisted], said_at[assisted])
-    there = np.flatnonzero(newest > np.iinfo(np.int64).min)
-    late = np.zeros(size, dtype=np.float32)
+    newest = _highest(said_at, group_of, assisted)
+    there = np.flatnonzero(np.isfinite(newest))
+    late = np.zeros(len(newest), dtype=np.float32)
     if len(there):
         places = np.empty(len(there))
         places[np.argsort(-newest[there], kind="stable")] = np.log(np.arange(1, len(there) + 1))
@@ -186,7 +181,7 @@ def _gained_by_talks(
     gains = _mentions(corpus.words, wanted, group_of, late, assisted)
     lent = _spread_over_sessions(corpus.words, score + gains, group_of, assisted)
     gains += _told(corpus, group_of, assisted)
-    best_ones = score >= _best_scores(score, group_of, assisted)[group_of]
+    best_ones = score >= _highest(score, group_of, assisted)[group_of]
     return lent + np.where(best_ones, gains, np.minimum(gains, 0.0))
 
 
@@ -236,7 +231,7 @@ def _spread_over_sessions(
     `group_of` holds the number of each message's session; what does not fit is not looked at, and gains nothing.
     """
     rows = np.flatnonzero(fits)
-    top = _best_scores(score, group_of, fits)
+    top = _highest(score, group_of, fits)
     best = np.argsort(-top, kind="stable")[:_MOST_SESSIONS]
     best = best[np.isfinite(top[best])]
     if len(best) <= 1:
@@ -251,11 +246,11 @@ def _spread_over_sessions(
     return _TEMPERATURE * gained[group_of] * fits
 
 
-def _best_scores(score: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the best score of each session's messages that fit, by its number; minus infinity where none does."""
-    top = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
-    np.maximum.at(top, group_of[fits], score[fits])
-    return top
+def _highest(values: NDArray[Any], group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the highest value of each session's messages that fit, by its number; minus infinity where none does."""
+    highest = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(highest, group_of[fits], values[fits])
+    return highest
 
 
 def _best_of_session(rows: NDArray[np.intp], score: Scores) -> NDArray[np.intp]:
@@ -267,8 +262,7 @@ def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.in
     gains = np.zeros_like(score)
     rows = np.flatnonzero(fits)
     if len(rows):
-        nearest = np.full(int(group_of.max()) + 1, -np.inf, dtype=np.float32)
-        np.maximum.at(nearest, group_of[rows], spread[rows])
+        nearest = _highest(spread, group_of, fits)
         by_session = rows[np.lexsort((-score[rows], group_of[rows]))]
         best_rows = by_session[np.unique(group_of[by_session], return_index=True)[1]]
         nearest_of = nearest[group_of[best_rows]]
