@@ -100,6 +100,22 @@ def test_an_older_list_is_meant_by_its_name_in_hebrew_too(utterance: str, meant:
     assert [each["title"] for each in resolve(utterance, shown).items] == [meant]
 
 
+@pytest.mark.spec("R-1", "R-4")
+def test_a_number_that_two_lists_of_one_reply_have_is_asked_about() -> None:
+    found = {"flights": [{"name": "Early"}, {"name": "Late"}], "hotels": [{"name": "Ritz"}, {"name": "Ibis"}]}
+    shown = [*used("search", found), AIMessage("Flights:\n1. Early\n2. Late\nHotels:\n1. Ritz\n2. Ibis")]
+    assert resolve("the second hotel", shown).items == [{"name": "Ibis"}]
+    assert resolve("number 2", shown).question == "Which one do you mean: 1. Ibis or 2. Late?"
+    assert "Nothing that I have shown" in str(resolve("number 3", shown).question)
+
+
+@pytest.mark.spec("R-1")
+@for_each(("utterance", "meant"), [("orders 2 to 4", [2, 3, 4]), ("order 4", [4]), ("orders 2 and 4", [2, 4])])
+def test_a_range_is_all_of_it_also_where_names_end_in_numbers(utterance: str, meant: list[int]) -> None:
+    shown = used("orders", [{"id": place, "name": f"Order {place}"} for place in range(1, 6)])
+    assert [each["id"] for each in resolve(utterance, shown).items] == meant
+
+
 @pytest.mark.spec("R-2", "R-4")
 def test_words_that_fit_nothing_do_not_bring_the_earlier_call() -> None:
     shown = used("tv_guide", [{"id": "s1", "title": "Lady Bird"}], actor="Saoirse Ronan")

@@ -133,7 +133,7 @@ class _Reading:
         spelled = [(name.start, name.end) for name in names if name.whole and name.size > 1]
         for each in placed:
             free = _free(each.start, each.end, taken)
-            if free and (each.marked or _free(each.start, each.end, spelled)):
+            if free and (each.marked or len(each.numbers) > 1 or _free(each.start, each.end, spelled)):
                 entries, listed_in = self._at(each, sentence)
                 if entries:
                     add(_Part(entries, each.start, each.end, each.sort, _REASONS[each.sort], listed_in))
@@ -157,7 +157,10 @@ class _Reading:
                 and not each.refused
                 and (self._points(each) or (each.marked and (not self.lists or any(one.of_data for one in self.lists))))
             ):
-                self.unresolved.append(self._words(sentence, each.start, each.end))
+                newest = next(iter(groups(self.lists)), [])
+                self.unclear = [entry for one in newest if (entry := one.item(each.numbers[0])) is not None]
+                if len(self.unclear) < _SEVERAL:  # else two lists of one reply have it
+                    self.unresolved.append(self._words(sentence, each.start, each.end))
             return [], None
         if "of" in sentence.at(each.end) and "indefinite" in sentence.at(each.end + 1):  # "the last one in a list"
             return [], None
