@@ -5,6 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 from tests.cases import for_each
 
@@ -15,10 +16,12 @@ NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 @pytest.mark.spec("U-7")
 @pytest.mark.filterwarnings("default")  # the kernel's own libraries are not ours to mend
 @for_each("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_and_shows_something(path):
+def test_a_notebook_runs_and_shows_something(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
 
-    NotebookClient(notebook, timeout=250, kernel_name="python3").execute()
+    # By files: a port that is free when it is chosen can be taken when the kernel begins to listen.
+    files = Config({"KernelManager": {"transport": "ipc", "ip": str(tmp_path / "kernel")}})
+    NotebookClient(notebook, timeout=250, startup_timeout=250, kernel_name="python3", config=files).execute()
 
     assert any(cell.get("outputs") for cell in notebook.cells)
 
