@@ -33,7 +33,7 @@ ROOMS = {
     "people": 1000,
     "portability": 2200,
     "privacy": 593,
-    "references": 3192,
+    "references": 3193,
     "root": 1500,
     "store": 280,
     "web": 3_560,

@@ -110,8 +110,13 @@ def test_a_number_that_two_lists_of_one_reply_have_is_asked_about() -> None:
 
 
 @pytest.mark.spec("R-1")
-@for_each(("utterance", "meant"), [("orders 2 to 4", [2, 3, 4]), ("order 4", [4]), ("orders 2 and 4", [2, 4])])
-def test_a_range_is_all_of_it_also_where_names_end_in_numbers(utterance: str, meant: list[int]) -> None:
+@for_each(
+    ("utterance", "meant"),
+    [("orders 2 to 4", [2, 3, 4]), ("order 4", [4]), ("orders 2 and 4", [2, 4]), ("all orders but order 2", [])],
+)
+def test_a_range_is_all_of_it_and_what_is_left_out_is_not_meant_also_where_names_end_in_numbers(
+    utterance: str, meant: list[int]
+) -> None:
     shown = used("orders", [{"id": place, "name": f"Order {place}"} for place in range(1, 6)])
     assert [each["id"] for each in resolve(utterance, shown).items] == meant
 

@@ -57,7 +57,8 @@ def is_refused(sentence: Sentence, start: int, end: int) -> bool:
     """Tell whether a clause refuses its words from `start` to `end`: "not number 1", "the second is out"."""
     first, _ = sentence.clause(start)
     before = sentence.words[max(first, start - 5) : start]
-    if any("not" in word for word in before):
+    of_all = any(word.any_of("all", "both") for word in sentence.words[:start])
+    if any("not" in word or (of_all and "except" in word) for word in before):
         return True
     if (
         "break" in sentence.at(end)
