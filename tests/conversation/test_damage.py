@@ -40,8 +40,9 @@ def graph_of(saver, replies=None, note=None):
 
 
 def say(graph, text):
+    """Each step is on disk before the next one begins: the rows are in the order of the messages."""
     with graph.checkpointer.turn(MOM) as config:
-        return graph.invoke({"messages": [HumanMessage(text)]}, config)
+        return graph.invoke({"messages": [HumanMessage(text)]}, config, durability="sync")
 
 
 def texts(messages):

@@ -40,12 +40,14 @@ def of(tmp_path):
 
 
 def say(saver, text, person=MOM):
+    """Each step is on disk before the next one begins: the rows are in the order of the messages."""
+
     def agent(state):
         return {"messages": AIMessage(f"heard {len(state['messages'])}")}
 
     graph = StateGraph(MessagesState).add_node(agent).add_edge(START, "agent").compile(checkpointer=saver)
     with saver.turn(person) as config:
-        return [each.text for each in graph.invoke({"messages": text}, config)["messages"]]
+        return [each.text for each in graph.invoke({"messages": text}, config, durability="sync")["messages"]]
 
 
 @pytest.mark.spec("P-1")
