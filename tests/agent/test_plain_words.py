@@ -94,7 +94,7 @@ def test_what_is_there_is_listed_by_kind_at_any_place_of_a_talk(memory, graph_of
 
     lines = memory.reply(graph, ERIN, asked).splitlines()
 
-    assert [line.split(" [")[0] for line in lines if line[0].isdecimal()] == [
+    assert [line.split(" (")[0] for line in lines if line[0].isdecimal()] == [
         "1. I drink milk",
         "2. I drink tea",
         "3. I live in Haifa",
