@@ -228,6 +228,7 @@ _FIGURES = re.compile(r"\d++")
 _DEFINITE: Final = frozenset(word for language in LANGUAGES for word in language.possessives) | words(
     "the|his|her|their|your|el|la|los|las|su|sus|את"
 )
+_OF: Final = words("of|de|del|של")
 _ROLES: Final = {phrase: role for language in LANGUAGES for phrase, role in language.people.items()}
 _IN_ROLES: Final = frozenset(word for phrase in _ROLES for word in phrase) | frozenset(_ROLES.values())
 _LONGEST_ROLE: Final = max(map(len, _ROLES))
@@ -269,9 +270,8 @@ class Content:
     roles: frozenset[str]
     cues: Mapping[str, set[tuple[str, ...]]]
     spoken: tuple[str, ...]
-    changed: tuple[tuple[str, ...], ...]
+    changed: tuple[tuple[str, frozenset[str]], ...]
     changing: frozenset[str]
-    is_english: bool
 
 
 @dataclass(frozen=True)
@@ -401,12 +401,10 @@ def _of_another_thing(new: str, old: str) -> bool:
     known = {word.form for word in theirs.words if word.kind == "name"} - {word.form for word in ours.words}
     if known and ours.changing - held:
         return True
-    beside = [*pairwise(theirs.spoken if ours.is_english else theirs.spoken[::-1])]  # each word with what it describes
+    shared = {word.form for word in _in_both(ours.words, theirs.words) if word.kind != "mark"}
     return any(
-        word in thing and noun in held and noun not in thing
-        for thing in ours.changed
-        if thing[-1 if ours.is_english else 0] not in held
-        for word, noun in beside
+        shared <= beside and not any(_one_form(head, word.form) for word in theirs.words)
+        for head, beside in ours.changed
     )
 
 
@@ -476,7 +474,8 @@ def _bare_forms(word: str) -> list[str]:
 def _content(whole: str) -> Content:
     text = whole[:_LONGEST]
     said = _GLUED.sub(" ", plain(text).replace("n't", " not"))
-    tokens = _WORD.findall(said)
+    found_at = [*_WORD.finditer(said)]
+    tokens = [each.group() for each in found_at]
     cues, of_cues, places = _cues(tokens)
     roles, of_roles = _roles(tokens)
     stem, named = stemmer(text), names(text)
@@ -490,24 +489,34 @@ def _content(whole: str) -> Content:
     for role in sorted(roles):
         found[f"r {role}"] = Word(f"r {role}", "role", _MARK)
     spoken = tuple(_SELF if each in _SELVES else each if each in _EMPTY else stem_of[each] for each in tokens)
-    objects = (_object(tokens[at:]) for at in places)
+    gaps = (said[one.end() : other.start()] for one, other in pairwise(found_at))
+    ends = [*(at for at, gap in enumerate(gaps, start=1) if gap.strip()), len(tokens)]
+    is_english = language_of(text) == "english"
+    things = [_thing(tokens[at : next(end for end in ends if end >= at)], is_english) for at in places]
     before = frozenset(spoken[: min(places, default=0)])
     return Content(
         words=tuple(found.values()),
         roles=roles,
         cues=cues,
         spoken=spoken,
-        changed=tuple(tuple(stem_of[each] for each in said) for said in objects if said),
+        changed=tuple(
+            (stem_of[head], frozenset(stem_of[each] for each in beside)) for head, *beside in things if head
+        ),
         changing=frozenset(form for form in before if form in found and found[form].kind == "name"),
-        is_english=language_of(text) == "english",
     )
 
 
-def _object(tokens: Sequence[str]) -> list[str]:
-    """Return the words of the known thing that a text goes on with: "her green van", "la moto azul"."""
-    if not tokens or tokens[0] not in _DEFINITE:
-        return []
-    return [*takewhile(lambda each: each not in _EMPTY, dropwhile(_DEFINITE.__contains__, tokens))]
+def _thing(tokens: Sequence[str], is_english: bool) -> list[str]:
+    """Return the head noun of the thing that a text goes on with, then the words that tell which one: "van" and "green"
+    of "her green van", "sillita" and "coche" of "la sillita del coche". It is empty where no thing is named.
+    """
+    if not (is_english or _DEFINITE.issuperset(tokens[:1])):
+        return [""]
+    said = takewhile(lambda each: each in _OF or each in _DEFINITE or each not in _EMPTY, tokens)
+    told = [*dropwhile(_DEFINITE.__contains__, said)]
+    thing = [*takewhile(lambda each: each not in _OF and each not in _DEFINITE, told)]
+    head = thing.pop(-1 if is_english else 0) if thing else ""
+    return [head, *thing, *(each for each in told[len(thing) + 1 :] if each not in _EMPTY)]
 
 
 def _word(
