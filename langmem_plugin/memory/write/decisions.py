@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat, relation, statement_of
+from langmem_plugin.facts.attributes import ATTRIBUTES
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.standing_orders import instruction_in
 from langmem_plugin.facts.values import in_one_form, names
@@ -335,7 +336,7 @@ def _changed(new: Statement, old: Statement) -> float:
     """Return how much `old` is what `new` tells a change of; 0 where it is not."""
     if _of_others(new, old) or _in_figures(new.text) == _in_figures(old.text) or _of_one_kind(new.text, old.text):
         return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two facts of one kind
-    if _of_another_thing(new.text, old.text):
+    if _of_another_thing(new, old):
         return 0.0
     both = _overlap(new.text, old.text)
     of_it = max(both.new_things, both.old_things) >= _A_THIRD and (
@@ -392,11 +393,18 @@ def _of_one_kind(new: str, old: str) -> bool:
     return others or (people and set(ours[:1]).isdisjoint(theirs) and set(theirs[:1]).isdisjoint(ours))
 
 
-def _of_another_thing(new: str, old: str) -> bool:
+def _of_another_thing(new: Statement, old: Statement) -> bool:
     """Tell whether the new text says what changed, or by name who, and it is nothing of the old one's: who sold her
-    green van may still have a green ladder, and the dog Rex lives when Bella died.
+    car seat still has a car, and the dog Rex lives when Bella died.
     """
-    ours, theirs = _content(new), _content(old)
+    if new.slot is not None and old.slot is not None:
+        attributes = [each.slot.attribute for each in (new, old)]
+        if attributes[0] == attributes[1]:
+            if (new.negated or new.over) and old.value and not _in_both(_content(old.value).words, _content(new.text).words):
+                return True  # who is no longer allergic to cats may be allergic to nuts
+        elif ATTRIBUTES.keys() >= {*attributes} and attributes[0].split()[-1] == attributes[1].split()[-1]:
+            return True  # "email" and "work email"
+    ours, theirs = _content(new.text), _content(old.text)
     held = {word.form for word in theirs.words}
     known = {word.form for word in theirs.words if word.kind == "name"} - {word.form for word in ours.words}
     if known and ours.changing - held:
