@@ -6,6 +6,8 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Final, Literal
 
+from langmem_plugin.languages.language import words
+
 FactType = Literal[
     "preference", "decision", "relationship", "project", "company", "personal", "strategic", "fact", "note"
 ]
@@ -73,6 +75,14 @@ ATTRIBUTES: Final = {
     for name in row.get(key, "").split("|")
     if name
 }
+ALIKE: Final = json.loads(files(__package__).joinpath("alike.json").read_text("utf-8"))
+ENDS: Final = {
+    event: {attribute: words(cell) for attributes, cell in ended.items() for attribute in attributes.split("|")}
+    for event, ended in ALIKE["ends"].items()
+}
+"""The attributes that each event ends, and the values where not all of them."""
+NAMED_IN: Final = {event: ended.keys() | words(ALIKE["told_with"].get(event, "")) for event, ended in ENDS.items()}
+"""The attributes that people name as they tell an event: "I broke up with my boyfriend", "I had a daughter"."""
 _OTHER: Final = Attribute(True, "fact", "other")
 
 

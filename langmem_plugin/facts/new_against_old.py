@@ -3,13 +3,11 @@
 When in doubt both are kept, since losing a fact is worst; `memory/write/decisions` then looks at the words of both.
 """
 
-import json
 import re
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final, Literal
 
-from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
+from langmem_plugin.facts.attributes import ALIKE, ENDS, Slot, Statement, attribute_of
 from langmem_plugin.facts.guards import IDLE
 from langmem_plugin.facts.values import accents_differ, adds, canonical, in_one_form, names, same, within
 from langmem_plugin.facts.whom import SELF
@@ -19,16 +17,11 @@ from langmem_plugin.lru import cached_if_short
 
 _KEPT: Final = 4_096
 _WORD: Final = re.compile(r"[^\W_]++")
-_TABLES: Final = json.loads(files(__package__).joinpath("alike.json").read_text("utf-8"))
 _OPPOSITES: Final = {"dislike": "like"}
-_ALIKE: Final = tuple(map(words, _TABLES["alike"]))
-_SECRETS: Final = words(_TABLES["secrets"])
-_RESTS_ON: Final = {name: words(cell) for names, cell in _TABLES["rests_on"].items() for name in names.split("|")}
-_ENDS: Final = {
-    event: {attribute: words(cell) for attributes, cell in ended.items() for attribute in attributes.split("|")}
-    for event, ended in _TABLES["ends"].items()
-}
-_MORTAL: Final = words(_TABLES["mortal"])
+_ALIKE: Final = tuple(map(words, ALIKE["alike"]))
+_SECRETS: Final = words(ALIKE["secrets"])
+_RESTS_ON: Final = {name: words(cell) for names, cell in ALIKE["rests_on"].items() for name in names.split("|")}
+_MORTAL: Final = words(ALIKE["mortal"])
 _NOUNS: Final = {
     " ".join(noun): meant for each in LANGUAGES for noun, meant in {**each.attributes, **each.people}.items()
 }
@@ -65,7 +58,7 @@ def alike_slots(key: str) -> set[str]:
     who, _, attribute = key.partition("/")
     alike = {attribute}.union(*(group for group in _ALIKE if attribute in group))
     alike |= {said for pair in _OPPOSITES.items() for said in pair if attribute in pair}
-    alike = alike.union(*(_ENDS.get(event, ()) for event in (attribute, f"{attribute}-")))
+    alike = alike.union(*(ENDS.get(event, ()) for event in (attribute, f"{attribute}-")))
     return {f"{who}/{each}" for each in alike} | {f"{SELF}/{each}" for each in _MORTAL if attribute == "death"}
 
 
@@ -148,7 +141,7 @@ def _is_ended(new: Statement, old: Statement) -> bool:
     nouns = {_NOUNS.get(word, word) for word in held.replace(",", " , ").split()}
     joined = bool(nouns & _JOINS)  # "a dog named Rex and a cat named Mitzi"
     if _same_subject(event.who, was.who) == "yes":
-        values = _ENDS.get(f"{event.attribute}-" if over else event.attribute, {}).get(was.attribute)
+        values = ENDS.get(f"{event.attribute}-" if over else event.attribute, {}).get(was.attribute)
         said = plain(old.text).split()
         if values is not None and (not values or any(each in said or within(each, held) for each in values)):
             return True

@@ -1,9 +1,9 @@
 """Read sentences from left to right, and find what each clause states about whom."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from langmem_plugin.facts.attributes import attribute_of
@@ -15,6 +15,7 @@ from langmem_plugin.facts.whom import OF_PEOPLE, SELF, SERVING, Subject, is_a_na
 from langmem_plugin.languages.language import Language, words
 
 _LONGEST_VALUE: Final = 14
+_ANY_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _OLDEST: Final = 105
 _DIALLED: Final = 5  # digits of the shortest phone number
 _WITH: Final = words("with|without|con|sin|עם|בלי|ללא")  # "coffee, without sugar" is one value
@@ -161,10 +162,15 @@ class Reader:
         if match.is_open:
             last = self._value_end(line, last, match.attribute)
         value = list(line.tokens[first:last])
-        if not value:
+        if not value or (not match.is_open and self._names_another(line, match, value)):
             return None
         value[0] = _bare(value[0], line.offset_in_token(match.start))
         return self._checked(line, subject, match, value, max(last, line.token_at(match.through)))
+
+    def _names_another(self, line: Line, match: Match, value: Sequence[Token]) -> bool:
+        """Tell whether what ends is a thing that the pattern knows nothing of: the board of "I resigned from the board"."""
+        ends = match.negated or value[0].plain in self._language.events
+        return ends and not is_whole(line, line.token_at(match.through), self._said_at, {match.attribute})
 
     def _introduced(self, line: Line, subject: Subject) -> Finding | None:
         """Read a name that the person gives themselves, as in "I'm Dana, …", "soy Ana y …"."""
@@ -521,6 +527,35 @@ class Reader:
         while len(part) > 1 and part[0].plain in self._language.articles:
             part = part[1:]
         return tuple(part)
+
+
+def is_whole(line: Line, at: int, said_at: datetime | None, ended: Collection[str]) -> bool:
+    """Tell whether an event is told by then and names nothing but what it ends anyhow: "I quit my job on Monday" and
+    "I resigned from my job", but not "I quit my job search app", "I resigned from the board".
+    """
+    language, rest = line.language, line.tokens[at:]
+    word = rest[0].plain if rest else ""
+    over = begins(rest, 0, language.ended_after)
+    if not word[:1].isalnum() or over or _is_timed(rest, language, said_at):
+        return word != "'s"
+    written_on = language.name == "he" and word[0] in "מבלכ" and word not in language.common
+    goes_on = language.cuts | language.joins | language.fillers | language.selves | language.loosely
+    passed = language.governing | language.possessives
+    noun = at + next((place for place, each in enumerate(rest) if each.plain not in passed), 0)
+    forms = [word, word[1:], word[2:]] if written_on else [line.tokens[noun].plain]
+    meant = {table[(form,)] for table in (language.people, language.attributes) for form in forms if (form,) in table}
+    if meant:
+        owned = noun + 1 + (line.tokens[noun + 1 : noun + 2] != () and line.tokens[noun + 1].plain in language.possessives)
+        return not meant.isdisjoint(ended) and is_whole(line, owned, said_at, ended)
+    if word in language.governing or written_on:
+        return noun > at and number([line.tokens[noun].plain]) is not None  # "at 60", "a los 65"
+    return language.name != "en" or word in goes_on
+
+
+def _is_timed(tokens: Sequence[Token], language: Language, said_at: datetime | None) -> bool:
+    """Tell whether a time is told next."""
+    times = moments(tokens, language, said_at or _ANY_DAY, ahead=False)
+    return any(not each.first for each in times) or bool(begins(tokens, 0, language.momentary))
 
 
 def is_timed(attribute: str) -> bool:

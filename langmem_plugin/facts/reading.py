@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
+from langmem_plugin.facts.attributes import NAMED_IN, Slot, Statement, attribute_of
 from langmem_plugin.facts.guards import A_JOKE, ANOTHERS, doubted, is_automated, mocks, own_words, unbelieved
 from langmem_plugin.facts.moments import Moment, moments
 from langmem_plugin.facts.patterns import Line, language_of
-from langmem_plugin.facts.reader import Finding, Reader, is_timed
+from langmem_plugin.facts.reader import Finding, Reader, is_timed, is_whole
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.sentences import Token, after_leads, begins, sentences
 from langmem_plugin.facts.standing_orders import instructions_in
@@ -74,7 +74,7 @@ def _read(own: str, text: str, said_at: datetime | None, *, noted: bool) -> list
             read[-1] = named
         line, found = reader.read(replace(sentence, tokens=tokens))
         told = [_worded(text, line, each, said_at) for each in found]
-        event = None if sentence.asked else _life_event(text, tokens, language)
+        event = None if sentence.asked else _life_event(text, Line(tokens, language), said_at)
         if event is not None and (noted or not any(_same_words(each, event) for each in told)):
             told = [event, *told]
         if not told and not noted and not sentence.asked and tokens:
@@ -152,17 +152,17 @@ def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
     return bool(used and needed and brief)
 
 
-def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Statement | None:
+def _life_event(text: str, line: Line, said_at: datetime | None) -> Statement | None:
     """Read an event of the speaker's own that ends what it does not name: "I got laid off", "Tom and I broke up"."""
+    tokens, language = line.tokens, line.language
     led = language.fillers | language.leading | language.selves | language.determiners | language.possessives
     for at in range(_joined_selves(tokens, language), len(tokens)):
         for event, said in language.life_events.items():
             used = begins(tokens, at, said)
-            following = tokens[at + used].plain if used and at + used < len(tokens) else ""
-            if used and following not in language.determiners:  # "we split up the bill"
+            if used and is_whole(line, at + used, said_at, NAMED_IN[event]):
                 whole = text[tokens[0].start : tokens[-1].end]
-                if not event or re.search(r"\b(?:19|20)\d\d\b", whole):  # no event, or it may be another one's
-                    return _plainly(whole, whole, whole, "note") if event else None
+                if re.search(r"\b(?:19|20)\d\d\b", whole):  # it may be another one's
+                    return _plainly(whole, whole, whole, "note")
                 quote, value = (text[first.start : tokens[at + used - 1].end] for first in (tokens[0], tokens[at]))
                 return replace(_plainly(quote, value, quote, event), text=quote[:1].upper() + quote[1:])
         if tokens[at].word and tokens[at].plain not in led and not begins(tokens, at, language.leads):

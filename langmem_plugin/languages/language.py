@@ -64,7 +64,8 @@ class Language:
     `beside` a fact may be so beside another. `recurring` is a pattern of what comes again and again, `scheduled` are
     things of theirs that do. `binding` say how the words around them stand to each other ("than", "to"). `empty` words
     say nothing that tells one fact from another. `life_events` are by what people tell an event that ends facts which
-    it does not name ("got laid off"): `facts/alike.json` says which. `sending` are those of `asks` that begin a message
+    it does not name ("got laid off"): `facts/alike.json` says which. A word of `governing` behind it names what else
+    ended, one of `loosely` does not. `sending` are those of `asks` that begin a message
     to somebody else ("tell"). `whether` begins a clause that is no statement, `pasts` are verbs of the past with the
     present that they may be told as.
 
@@ -120,6 +121,8 @@ class Language:
     objects: frozenset[str]
     hours: str
     between: frozenset[str]
+    governing: frozenset[str]
+    loosely: frozenset[str]
     idle_in_values: frozenset[str]
     same_words: tuple[str, ...]
     parts_of_day: Mapping[str, str]

@@ -407,7 +407,7 @@ def test_a_long_text_is_read_in_time(part):
         ("I've just turned 44", "self/age", "44"),
         ("we've moved to Skye", "self/home", "Skye"),
         ("I'm eating fish again", "self/diet", "fish"),
-        ("I started vaping again", "self/smoking", "vaping"),
+        ("I started vaping again", "self/vaping", "vaping"),
         ("nos hemos mudado a Cuenca", "self/home", "Cuenca"),
         ("ya he cumplido 52", "self/age", "52"),
         ("he vuelto a fumar", "self/smoking", "fumar"),

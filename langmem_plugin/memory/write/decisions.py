@@ -409,7 +409,8 @@ def _of_another_thing(new: Statement, old: Statement) -> bool:
     known = {word.form for word in theirs.words if word.kind == "name"} - {word.form for word in ours.words}
     if known and ours.changing - held:
         return True
-    shared = {word.form for word in _in_both(ours.words, theirs.words) if word.kind != "mark"}
+    both = _in_both(ours.words, theirs.words)
+    shared = {word.form for word in both if word.kind in ("word", "name")} - ours.changing
     return any(
         shared <= beside and not any(_one_form(head, word.form) for word in theirs.words)
         for head, beside in ours.changed
