@@ -256,7 +256,7 @@ def _of_a_date(fact: str, found: re.Match[str], said_on: date, evidence: str) ->
 
 
 @cache
-def _times() -> frozenset[str]:
+def times() -> frozenset[str]:
     """Return the words of a time that a day is counted by."""
     named = {word for each in LANGUAGES for cells in each.times.values() for cell in cells for word in cell}
     return frozenset(named | {name for each in LANGUAGES for name in (*each.months, *each.weekdays)}) - IDLE - {"from"}
@@ -265,7 +265,7 @@ def _times() -> frozenset[str]:
 def _names_time(text: str) -> bool:
     told = words_of(text)
     return (
-        any(word in _times() or bare(word) in _times() for word in told)
+        any(word in times() or bare(word) in times() for word in told)
         or _pattern("when", r"(?!\w)").search(text) is not None
         or re.search(r"\d[/.-]\d|\d(?:st|nd|rd|th)\b|\b(?:el|del) \d|ב-?\d", text) is not None
     )
@@ -361,7 +361,7 @@ def _speaker(line: str, *, signed: bool) -> bool | None:
             return None
         written = _WORD.findall(label)
         found = [plain(word).strip(".") for word in written]
-        if not found or len(found) > _MOST_LABEL_WORDS or any(sign in label for sign in ",;!?("):
+        if not found or len(found) > _MOST_LABEL_WORDS or any(sign in label for sign in ",;!?(+"):
             return True if stamp or label[:1] == "+" else None
         if found[0] in _ME and len(found) == 1:
             return False

@@ -5,10 +5,12 @@ When in doubt both are kept, since losing a fact is worst; `memory/write/decisio
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal
 
 from langmem_plugin.facts.attributes import ALIKE, ENDS, Slot, Statement, attribute_of
 from langmem_plugin.facts.guards import IDLE
+from langmem_plugin.facts.patterns import language_of
 from langmem_plugin.facts.values import accents_differ, adds, canonical, in_one_form, names, same, within
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import LANGUAGES, words
@@ -30,6 +32,7 @@ _ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|parents|boss")
 _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
 _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in language.negations)
 _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
+_AFTER_NOUNS: Final = IDLE | {","}.union(*((each.common | each.cuts | each.joins) for each in LANGUAGES))
 _JOINS: Final = words("and|y|e|,|ו|&")
 _NEW: Final = words("new|nuevo|nueva|חדש|חדשה|החדש|החדשה")
 _SURELY_ONE: Final = words("home|age|employer|birthday|relationship|height|weight|shoe size|surname")
@@ -138,8 +141,9 @@ def _is_ended(new: Statement, old: Statement) -> bool:
     if event is None or was is None or _is_over(old):
         return False
     told, held = plain(new.value or ""), f"{was.attribute} {plain(old.value or '')}"
-    nouns = {_NOUNS.get(word, word) for word in held.replace(",", " , ").split()}
-    joined = bool(nouns & _JOINS)  # "a dog named Rex and a cat named Mitzi"
+    spoken = held.replace(",", " , ").split()
+    nouns = {_NOUNS.get(word, word) for word in spoken} - {_NOUNS.get(word, word) for word in _before_nouns(old)}
+    joined = not _JOINS.isdisjoint(spoken)  # "a dog named Rex and a cat named Mitzi"
     if _same_subject(event.who, was.who) == "yes":
         values = ENDS.get(f"{event.attribute}-" if over else event.attribute, {}).get(was.attribute)
         said = plain(old.text).split()
@@ -153,6 +157,12 @@ def _is_ended(new: Statement, old: Statement) -> bool:
     of_theirs = was.attribute in _MORTAL or name == canonical(was.attribute)  # "Bruno is my dog"
     as_theirs = not role or role in nouns or any({role, was.attribute} <= group for group in _ALIKE)
     return of_theirs and as_theirs and (name <= canonical(held) if name else role in nouns)
+
+
+def _before_nouns(statement: Statement) -> set[str]:
+    """Return the words of an English value that only describe the next one: the "car" of "car seat"."""
+    spoken = (statement.value or "").replace(",", " , ").split() if language_of(statement.text).name == "en" else []
+    return {plain(word) for word, noun in pairwise(spoken) if noun.islower() and noun not in _AFTER_NOUNS}
 
 
 def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relation:
@@ -169,7 +179,8 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
     if over and not was_over:
         said = set(plain(theirs).replace(",", " , ").split())
         another = {plain(word) for word in theirs.split() if word[:1].isupper()} - set(plain(ours).split())
-        ends = within(ours, theirs) and not _JOINS & said and not another  # two companies: "Acme" and "Acme North"
+        part = canonical(ours) <= _before_nouns(old)
+        ends = within(ours, theirs) and not (_JOINS & said or another or part)  # "Acme" is not "Acme North"
         return Relation("supersedes", "says that it is no more so") if ends else Relation("keeps_both", "ends another")
     if over or was_over:
         return Relation("keeps_both", "what is not so does not contradict what is")

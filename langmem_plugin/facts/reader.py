@@ -1,7 +1,7 @@
 """Read sentences from left to right, and find what each clause states about whom."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -82,21 +82,7 @@ class Reader:
             done = said.last
             self._remember(said)
             found += self._each(said)
-        return line, found if self._noted else [*found, *self._mentioned(line, begin, found)]
-
-    def _mentioned(self, line: Line, begin: int, found: Sequence[Finding]) -> Iterator[Finding]:
-        """Give each person of the speaker's, by role and name, wherever that stands: "marrying my fiancée Steph"."""
-        told = " ".join(f"{each.subject.who} {' '.join(token.plain for token in each.value)}" for each in found)
-        for at in range(begin, len(line.tokens)):
-            if line.tokens[at].plain not in self._language.possessives or self._language.possessive_after:
-                continue
-            subject = subject_at(line, at)
-            if subject is None or subject.role is None or subject.noun is not None or not subject.name:
-                continue
-            joined = subject.end < len(line.tokens) and line.tokens[subject.end].plain in self._language.joins
-            name = " ".join(token.plain for token in subject.name)
-            if is_name(subject.name[0], self._language) and not joined and name not in told:
-                yield Finding(replace(subject, who=SELF), subject.role, subject.name, subject.first, subject.end)
+        return line, found
 
     def _clause(self, line: Line, at: int, *, first: bool) -> Finding | None:
         subject = subject_at(line, at, known=self._known, noted=self._noted and first)
@@ -214,11 +200,9 @@ class Reader:
         again = re.search(language.recurring, said)
         if again is None or not language.objects.isdisjoint(said.split()):
             return None  # "the kids drive me mad every morning"
-        subject = subject_at(line, at)
-        if subject is None or subject.role is None or subject.noun is not None:
-            shown = at + (tokens[at].plain in language.possessives or tokens[at].plain in language.articles)
-            role, used = looked_up(line, shown, language.people)
-            subject = Subject(role or SELF, at, shown + used, shown, role=role or None)
+        shown = at + (tokens[at].plain in language.possessives or tokens[at].plain in language.articles)
+        role, used = looked_up(line, shown, language.people)
+        subject = Subject(role or SELF, at, shown + used, shown, role=role or None)
         return Finding(subject, "routine", tuple(tokens[subject.end : last]), at, last)
 
     def _is_first_person(self, said: Sequence[Token]) -> bool:
@@ -237,9 +221,7 @@ class Reader:
             at = next((place for place in range(at, at + _FAR) if begins(tokens, place, language.copulas)), at)
             used = begins(tokens, at, language.copulas)
         dictated = at < len(tokens) and tokens[at].plain[:1].isdigit() and attribute_of(noun).category in _DICTATED
-        alone = language.name == "he" and (
-            noun in SERVING or attribute_of(noun).category in _SAID_ALONE or self._is_dated(tokens[at : at + 4])
-        )
+        alone = language.name == "he" and (noun in SERVING or attribute_of(noun).category in _SAID_ALONE)
         if not (used or dictated or alone) or (not used and noun == subject.role):
             return None
         if not used and attribute_of(noun).category == "secrets":  # "הקוד לדלת של המשרד 5580"
@@ -280,10 +262,6 @@ class Reader:
                 attribute, value = "pet", [*tokens[subject.shown : subject.shown + 1], *value]
         match = Match(attribute, 0, 0, 0, is_open=True, said=1, negated=negated, over=False, ahead=coming)
         return self._checked(line, subject, match, value, last)
-
-    def _is_dated(self, said: Sequence[Token]) -> bool:
-        now = self._said_at
-        return now is not None and not all(each.first for each in moments(said, self._language, now, ahead=True))
 
     def _noted_of(self, line: Line, at: int) -> Finding | None:
         """Read a note of a thing: "choir practice: mondays at 18:30"."""
@@ -356,17 +334,17 @@ class Reader:
         placed = (
             len(value) > 1 and value[0].plain in language.determiners | language.possessives and not value[1].capital
         )
-        if not self._noted and (
-            (match.attribute in _TASTES and pointed)
-            or ((match.attribute == "home" or (match.attribute == "employer" and match.negated)) and placed)
-        ):
-            return None  # "I love the toppings", "I'm in a meeting now"
+        at_hand = (match.attribute in _TASTES and pointed) or (
+            match.attribute == "employer" and match.negated and placed
+        )
+        if (at_hand and not self._noted) or (match.attribute == "home" and placed):
+            return None  # "I love the toppings", "I moved to the night shift"
         if match.attribute == "routine" and not self._is_habit(subject, value):
             return None
         if match.named and not (value[0].capital or self._without_articles(value)[0].capital):
             return None
         value = self._trimmed(value, match)
-        if not value or not self._is_value(value, subject, match.attribute, negated=match.negated):
+        if not value or not self._is_value(value, subject, match.attribute, negated=negated):
             return None
         return Finding(
             subject,
@@ -422,6 +400,8 @@ class Reader:
             value = value[1:]
         idle = language.fillers | language.joins
         while value and ((not value[-1].word and value[-1].plain not in ("%", "'s")) or value[-1].plain in idle):
+            if [token.plain for token in value[-2:-1]] == [":"]:
+                break  # "UTC+2: always"
             value = value[:-1]
         return value
 
@@ -536,23 +516,25 @@ def is_whole(line: Line, at: int, said_at: datetime | None, ended: Collection[st
     language, rest = line.language, line.tokens[at:]
     word = rest[0].plain if rest else ""
     over = begins(rest, 0, language.ended_after)
-    if not word[:1].isalnum() or over or _is_timed(rest, language, said_at):
+    if not word[:1].isalnum() or over or _tells_time(rest, language, said_at):
         return word != "'s"
     written_on = language.name == "he" and word[0] in "מבלכ" and word not in language.common
-    goes_on = language.cuts | language.joins | language.fillers | language.selves | language.loosely
+    goes_on = language.cuts | language.joins | language.fillers | language.selves | language.between
     passed = language.governing | language.possessives
     noun = at + next((place for place, each in enumerate(rest) if each.plain not in passed), 0)
     forms = [word, word[1:], word[2:]] if written_on else [line.tokens[noun].plain]
     meant = {table[(form,)] for table in (language.people, language.attributes) for form in forms if (form,) in table}
     if meant:
-        owned = noun + 1 + (line.tokens[noun + 1 : noun + 2] != () and line.tokens[noun + 1].plain in language.possessives)
+        owned = (
+            noun + 1 + (line.tokens[noun + 1 : noun + 2] != () and line.tokens[noun + 1].plain in language.possessives)
+        )
         return not meant.isdisjoint(ended) and is_whole(line, owned, said_at, ended)
     if word in language.governing or written_on:
         return noun > at and number([line.tokens[noun].plain]) is not None  # "at 60", "a los 65"
     return language.name != "en" or word in goes_on
 
 
-def _is_timed(tokens: Sequence[Token], language: Language, said_at: datetime | None) -> bool:
+def _tells_time(tokens: Sequence[Token], language: Language, said_at: datetime | None) -> bool:
     """Tell whether a time is told next."""
     times = moments(tokens, language, said_at or _ANY_DAY, ahead=False)
     return any(not each.first for each in times) or bool(begins(tokens, 0, language.momentary))

@@ -161,10 +161,6 @@ def with_name(line: Line, subject: Subject) -> Subject:
     end = subject.end
     end += end < len(tokens) and tokens[end].plain in language.adjectives_after
     subject = replace(subject, end=end)
-    apart = tokens[end : end + 3]  # "my eldest, Ella, …"
-    if len(apart) > 2 and apart[0].plain == apart[2].plain == "," and is_name(apart[1], language):
-        who = " ".join([subject.role or "", apart[1].plain]).strip()
-        return replace(subject, who=who, end=end + 3, name=(apart[1],))
     while end < len(tokens) and end - subject.end < _MOST_NAMES and is_name(tokens[end], language):
         end += 1
     if end == subject.end and end + 1 < len(tokens) and tokens[end].plain.isalpha() and not _says(line, end):

@@ -65,7 +65,7 @@ class Language:
     things of theirs that do. `binding` say how the words around them stand to each other ("than", "to"). `empty` words
     say nothing that tells one fact from another. `life_events` are by what people tell an event that ends facts which
     it does not name ("got laid off"): `facts/alike.json` says which. A word of `governing` behind it names what else
-    ended, one of `loosely` does not. `sending` are those of `asks` that begin a message
+    ended. `sending` are those of `asks` that begin a message
     to somebody else ("tell"). `whether` begins a clause that is no statement, `pasts` are verbs of the past with the
     present that they may be told as.
 
@@ -122,7 +122,6 @@ class Language:
     hours: str
     between: frozenset[str]
     governing: frozenset[str]
-    loosely: frozenset[str]
     idle_in_values: frozenset[str]
     same_words: tuple[str, ...]
     parts_of_day: Mapping[str, str]

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat, relation, statement_of
 from langmem_plugin.facts.attributes import ATTRIBUTES
+from langmem_plugin.facts.guards import times
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.standing_orders import instruction_in
 from langmem_plugin.facts.values import in_one_form, names
@@ -400,7 +401,8 @@ def _of_another_thing(new: Statement, old: Statement) -> bool:
     if new.slot is not None and old.slot is not None:
         attributes = [each.slot.attribute for each in (new, old)]
         if attributes[0] == attributes[1]:
-            if (new.negated or new.over) and old.value and not _in_both(_content(old.value).words, _content(new.text).words):
+            ended = _content(new.text).words if new.negated or new.over else ()
+            if ended and old.value and not _in_both(_content(old.value).words, ended):
                 return True  # who is no longer allergic to cats may be allergic to nuts
         elif ATTRIBUTES.keys() >= {*attributes} and attributes[0].split()[-1] == attributes[1].split()[-1]:
             return True  # "email" and "work email"
@@ -508,9 +510,7 @@ def _content(whole: str) -> Content:
         roles=roles,
         cues=cues,
         spoken=spoken,
-        changed=tuple(
-            (stem_of[head], frozenset(stem_of[each] for each in beside)) for head, *beside in things if head
-        ),
+        changed=tuple((stem_of[head], frozenset(stem_of[each] for each in beside)) for head, *beside in things if head),
         changing=frozenset(form for form in before if form in found and found[form].kind == "name"),
     )
 
@@ -522,7 +522,7 @@ def _thing(tokens: Sequence[str], is_english: bool) -> list[str]:
     if not (is_english or _DEFINITE.issuperset(tokens[:1])):
         return [""]
     said = takewhile(lambda each: each in _OF or each in _DEFINITE or each not in _EMPTY, tokens)
-    told = [*dropwhile(_DEFINITE.__contains__, said)]
+    told = [*takewhile(lambda each: each not in times(), dropwhile(_DEFINITE.__contains__, said))]
     thing = [*takewhile(lambda each: each not in _OF and each not in _DEFINITE, told)]
     head = thing.pop(-1 if is_english else 0) if thing else ""
     return [head, *thing, *(each for each in told[len(thing) + 1 :] if each not in _EMPTY)]
