@@ -148,15 +148,13 @@ class Reader:
         if match.is_open:
             last = self._value_end(line, last, match.attribute)
         value = list(line.tokens[first:last])
-        if not value or (not match.is_open and self._names_another(line, match, value)):
+        if not value:
             return None
+        ends = not match.is_open and (match.negated or value[0].plain in self._language.events)
+        if ends and not is_whole(line, line.token_at(match.through), self._said_at, {match.attribute}):
+            return None  # the board of "I resigned from the board" is nothing that the pattern knows of
         value[0] = _bare(value[0], line.offset_in_token(match.start))
         return self._checked(line, subject, match, value, max(last, line.token_at(match.through)))
-
-    def _names_another(self, line: Line, match: Match, value: Sequence[Token]) -> bool:
-        """Tell whether what ends is a thing that the pattern knows nothing of: the board of "I resigned from the board"."""
-        ends = match.negated or value[0].plain in self._language.events
-        return ends and not is_whole(line, line.token_at(match.through), self._said_at, {match.attribute})
 
     def _introduced(self, line: Line, subject: Subject) -> Finding | None:
         """Read a name that the person gives themselves, as in "I'm Dana, …", "soy Ana y …"."""
@@ -515,29 +513,21 @@ def is_whole(line: Line, at: int, said_at: datetime | None, ended: Collection[st
     """
     language, rest = line.language, line.tokens[at:]
     word = rest[0].plain if rest else ""
-    over = begins(rest, 0, language.ended_after)
-    if not word[:1].isalnum() or over or _tells_time(rest, language, said_at):
+    timed = not all(each.first for each in moments(rest, language, said_at or _ANY_DAY, ahead=False))
+    over = begins(rest, 0, language.ended_after) or begins(rest, 0, language.momentary)
+    if not word[:1].isalnum() or timed or over:
         return word != "'s"
     written_on = language.name == "he" and word[0] in "מבלכ" and word not in language.common
-    goes_on = language.cuts | language.joins | language.fillers | language.selves | language.between
     passed = language.governing | language.possessives
     noun = at + next((place for place, each in enumerate(rest) if each.plain not in passed), 0)
     forms = [word, word[1:], word[2:]] if written_on else [line.tokens[noun].plain]
     meant = {table[(form,)] for table in (language.people, language.attributes) for form in forms if (form,) in table}
     if meant:
-        owned = (
-            noun + 1 + (line.tokens[noun + 1 : noun + 2] != () and line.tokens[noun + 1].plain in language.possessives)
-        )
-        return not meant.isdisjoint(ended) and is_whole(line, owned, said_at, ended)
+        return not meant.isdisjoint(ended) and is_whole(line, noun + 1, said_at, ended)
     if word in language.governing or written_on:
         return noun > at and number([line.tokens[noun].plain]) is not None  # "at 60", "a los 65"
+    goes_on = language.cuts | language.joins | language.fillers | language.selves | language.between
     return language.name != "en" or word in goes_on
-
-
-def _tells_time(tokens: Sequence[Token], language: Language, said_at: datetime | None) -> bool:
-    """Tell whether a time is told next."""
-    times = moments(tokens, language, said_at or _ANY_DAY, ahead=False)
-    return any(not each.first for each in times) or bool(begins(tokens, 0, language.momentary))
 
 
 def is_timed(attribute: str) -> bool:

@@ -187,14 +187,10 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
 def _language(name: str) -> Language:
     found = json.loads(files(__package__).joinpath(f"{name}.json").read_text("utf-8"))
     told = {
-        key: _READ.get(key, _CELLS.get(str(Language.__annotations__[key]), _as_it_is))(cell)
+        key: _READ.get(key, _CELLS.get(str(Language.__annotations__[key]), lambda cell: cell))(cell)
         for key, cell in found.items()
     }
     return Language(name=name, months=months(name), weekdays=weekdays(name), **told)
-
-
-def _as_it_is(cell: Any) -> Any:
-    return cell
 
 
 _CELLS: Final[Mapping[str, Callable[[str], Any]]] = {

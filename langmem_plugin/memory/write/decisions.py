@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import dropwhile, pairwise, takewhile
+from itertools import dropwhile, takewhile
 from typing import Any, Final, Literal, NamedTuple
 
 from langmem_plugin.cached_property import cached_property
@@ -225,6 +225,7 @@ _KEPT: Final = 8_192
 _LONGEST: Final = 600  # letters; what is longer is no fact of one sentence
 _WORD = re.compile(r"[^\W_]++(?:['\"][^\W_]++)*+")
 _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|'s\b")  # "50mg", "Dana's"
+_CLAUSE = re.compile(r"[^,;:.!?()…—]*+")
 _MONTH = re.compile(r"m\d+")  # as `in_one_form` has it
 _FIGURES = re.compile(r"\d++")
 _DEFINITE: Final = frozenset(word for language in LANGUAGES for word in language.possessives) | words(
@@ -273,7 +274,7 @@ class Content:
     cues: Mapping[str, set[tuple[str, ...]]]
     spoken: tuple[str, ...]
     changed: tuple[tuple[str, frozenset[str]], ...]
-    changing: frozenset[str]
+    changing: set[str]
 
 
 @dataclass(frozen=True)
@@ -368,7 +369,7 @@ def _says_another(new: Statement, old: Statement) -> bool:
     ours, theirs = _content(new.text), _content(old.text)
     pairs = zip(ours.spoken, theirs.spoken, strict=False)
     apart = [pair for pair in pairs if pair[0] != pair[1] and not _EMPTY.issuperset(pair) and not _one_form(*pair)]
-    people = {word.form for word in (*ours.words, *theirs.words) if word.kind == "name"} | {_SELF}
+    people = _named((*ours.words, *theirs.words)) | {_SELF}
     named = [[*dict.fromkeys(each for each in one.spoken if each in people)] for one in (ours, theirs)]
     in_place = len(ours.spoken) == len(theirs.spoken) and len(apart) == 1
     return in_place or (named[0] != named[1] and sorted(named[0]) == sorted(named[1]))
@@ -398,18 +399,14 @@ def _of_another_thing(new: Statement, old: Statement) -> bool:
     """Tell whether the new text says what changed, or by name who, and it is nothing of the old one's: who sold her
     car seat still has a car, and the dog Rex lives when Bella died.
     """
-    if new.slot is not None and old.slot is not None:
-        attributes = [each.slot.attribute for each in (new, old)]
-        if attributes[0] == attributes[1]:
-            ended = _content(new.text).words if new.negated or new.over else ()
-            if ended and old.value and not _in_both(_content(old.value).words, ended):
-                return True  # who is no longer allergic to cats may be allergic to nuts
-        elif ATTRIBUTES.keys() >= {*attributes} and attributes[0].split()[-1] == attributes[1].split()[-1]:
-            return True  # "email" and "work email"
+    told, held = (each.slot.attribute if each.slot else "" for each in (new, old))
+    ended = _content(new.text).words if new.negated or new.over else ()
+    if told == held and ended and old.value and not _in_both(_content(old.value).words, ended):
+        return True  # who is no longer allergic to cats may be allergic to nuts
+    if told != held and ATTRIBUTES.keys() >= {told, held} and told.split()[-1] == held.split()[-1]:
+        return True  # "email" and "work email"
     ours, theirs = _content(new.text), _content(old.text)
-    held = {word.form for word in theirs.words}
-    known = {word.form for word in theirs.words if word.kind == "name"} - {word.form for word in ours.words}
-    if known and ours.changing - held:
+    if ours.changing - {word.form for word in theirs.words} and _named(theirs.words) - _named(ours.words):
         return True
     both = _in_both(ours.words, theirs.words)
     shared = {word.form for word in both if word.kind in ("word", "name")} - ours.changing
@@ -417,6 +414,10 @@ def _of_another_thing(new: Statement, old: Statement) -> bool:
         shared <= beside and not any(_one_form(head, word.form) for word in theirs.words)
         for head, beside in ours.changed
     )
+
+
+def _named(words: Iterable[Word]) -> set[str]:
+    return {word.form for word in words if word.kind == "name"}
 
 
 def _first_numbered(text: str) -> tuple[str, ...]:
@@ -500,18 +501,15 @@ def _content(whole: str) -> Content:
     for role in sorted(roles):
         found[f"r {role}"] = Word(f"r {role}", "role", _MARK)
     spoken = tuple(_SELF if each in _SELVES else each if each in _EMPTY else stem_of[each] for each in tokens)
-    gaps = (said[one.end() : other.start()] for one, other in pairwise(found_at))
-    ends = [*(at for at, gap in enumerate(gaps, start=1) if gap.strip()), len(tokens)]
-    is_english = language_of(text) == "english"
-    things = [_thing(tokens[at : next(end for end in ends if end >= at)], is_english) for at in places]
-    before = frozenset(spoken[: min(places, default=0)])
+    clauses = (_CLAUSE.match(said, found_at[at - 1].end()) for at in places)
+    things = [_thing(_WORD.findall(each[0]), language_of(text) == "english") for each in clauses if each]
     return Content(
         words=tuple(found.values()),
         roles=roles,
         cues=cues,
         spoken=spoken,
         changed=tuple((stem_of[head], frozenset(stem_of[each] for each in beside)) for head, *beside in things if head),
-        changing=frozenset(form for form in before if form in found and found[form].kind == "name"),
+        changing=_named(found.values()).intersection(spoken[: min(places, default=0)]),
     )
 
 
