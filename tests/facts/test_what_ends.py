@@ -105,6 +105,7 @@ def test_what_ends_is_the_thing_that_is_named_and_no_part_or_neighbour_of_it(tol
         ("My partner is Luuk", "I broke up with my boyfriend in May"),
         ("estoy casada con Iván", "me he divorciado de Iván"),
         ("אני עובד באינטל", "התפטרתי מהעבודה"),
+        ("אני עובד באינטל", "פיטרו אותי מאינטל"),
         ("I'm pregnant", "I gave birth to a girl"),
     ],
 )
