@@ -46,8 +46,13 @@ def said(graph) -> list[str]:
 
 
 def until_stored(saver) -> None:
-    """A run is stored beside its first node."""
-    until(lambda: saver.get_tuple({"configurable": {"thread_id": MOM}}))
+    """What a run was asked with is stored beside its first node; what came in alone may be stored before."""
+    until(
+        lambda: (
+            (stored := saver.get_tuple({"configurable": {"thread_id": MOM}}))
+            and "messages" in stored[1]["channel_values"]
+        )
+    )
 
 
 def take_away(database) -> None:

@@ -1,4 +1,4 @@
-"""A PhoneMemory on each engine, in which nothing runs by itself but the counting."""
+"""A PhoneMemory on each engine, in which nothing runs by itself but the counting, and that not within a test."""
 
 import pytest
 
@@ -16,6 +16,7 @@ def opened(database_url, clock, offline_model):
         memory = PhoneMemory(
             database_url, settings=QUIET.model_copy(update=settings), embeddings=offline_model, now=clock
         )
+        memory.insight._flusher.every = 3_600.0
         memories.append(memory)
         return memory
 
