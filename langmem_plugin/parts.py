@@ -44,9 +44,9 @@ from langmem_plugin.memory.write.key_value import KeyValueMemory
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
+from langmem_plugin.portability.document_exporter import Exporter
 from langmem_plugin.portability.document_importer import DocumentImporter
-from langmem_plugin.portability.exporter import Exporter
-from langmem_plugin.portability.importer import Importer
+from langmem_plugin.portability.record_importer import Importer
 from langmem_plugin.privacy.audit import AuditLog
 from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.settings import ERASE_AFTER, Settings, checked_tenant

@@ -37,7 +37,7 @@ from langmem_plugin.identifiers import OwnerKey, is_group, normalised
 from langmem_plugin.memory.models import storable
 from langmem_plugin.operation_timing import timing
 from langmem_plugin.parts import Parts
-from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.document_format import PersonExport
 from langmem_plugin.portability.records import ImportReport
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.references import Resolution

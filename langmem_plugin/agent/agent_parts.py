@@ -19,7 +19,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
-from langmem_plugin.portability.exporter import Exporter
+from langmem_plugin.portability.document_exporter import Exporter
 from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.settings import Settings
 from langmem_plugin.writing.confirmation import Confirmations

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability import person_export as exported
-from langmem_plugin.portability.exporter import Exporter
-from langmem_plugin.portability.person_export import FORMAT, LISTS, SINGLE
+from langmem_plugin.portability import document_format as exported
+from langmem_plugin.portability.document_exporter import Exporter
+from langmem_plugin.portability.document_format import FORMAT, LISTS, SINGLE
 from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP, LARGEST_UNPACKED, json_file, refuse_larger
 
 DOCUMENT = "document.csv"

@@ -39,9 +39,9 @@ from langmem_plugin.memory.write.merging import OwnerMerge
 from langmem_plugin.people import consents, links, person_settings
 from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.time_zones import zone_named
-from langmem_plugin.portability import person_export as exported
+from langmem_plugin.portability import document_format as exported
+from langmem_plugin.portability.document_format import FORMAT, FORMAT_VERSION, PersonExport, Record
 from langmem_plugin.portability.json_messages import from_json
-from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport, Record
 from langmem_plugin.portability.person_writer import (
     is_theirs,
     note_import,

@@ -16,7 +16,7 @@ from langmem_plugin.conversation.transcript import as_dict, role_of, written_at
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.portability.exporter import threads_of
+from langmem_plugin.portability.document_exporter import threads_of
 from langmem_plugin.references.meant.resolution import Reference
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.result_text import result_text

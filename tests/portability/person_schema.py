@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from langmem_plugin.portability import person_export
+from langmem_plugin.portability import document_format
 
-SCHEMA_FILE = Path(person_export.__file__).with_name("person_export.schema.json")
+SCHEMA_FILE = Path(document_format.__file__).with_name("person_export.schema.json")
 
 
 def schema_text():
     """Return the text that the published file should have."""
-    schema = person_export.PersonExport.model_json_schema()
+    schema = document_format.PersonExport.model_json_schema()
     made = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 

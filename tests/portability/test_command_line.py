@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from langmem_plugin import cli
-from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.document_format import PersonExport
 from tests.cases import for_each
 from tests.portability.conftest import ANNA, BEN, fill, same
 

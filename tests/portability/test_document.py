@@ -13,7 +13,7 @@ from langmem_plugin.conversation.sessions import past_sessions
 from langmem_plugin.database import schema
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, UnreadableImport
-from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.document_format import PersonExport
 from tests.cases import for_each
 from tests.portability.conftest import ANNA, BEN, PNG, fill, new_memory, same
 from tests.portability.person_schema import SCHEMA_FILE, schema_text

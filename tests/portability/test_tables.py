@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.portability import document_files
-from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.document_format import PersonExport
 from tests.portability.conftest import ANNA, fill, same
 
 

@@ -13,7 +13,7 @@ from langmem_plugin.agent.commands.explaining import why
 from langmem_plugin.agent.commands.forgetting import chosen_to_forget, forget, is_choice, is_remembered, undo
 from langmem_plugin.agent.commands.instruction_list import instructions
 from langmem_plugin.agent.commands.linking import link, link_answered
-from langmem_plugin.agent.commands.memory_list import memories, search, with_page_link
+from langmem_plugin.agent.commands.memories_and_search import memories, search, with_page_link
 from langmem_plugin.agent.commands.open_questions import ASKED_OF, OpenQuestion, QuestionClosed, QuestionKind
 from langmem_plugin.agent.commands.privacy import consented, erases, erasing_answered, export, privacy
 from langmem_plugin.agent.messages import IncomingMessage, as_utc

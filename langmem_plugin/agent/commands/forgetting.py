@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from langmem_plugin.agent.commands.command_call import CommandCall, one_line, with_day, with_id
-from langmem_plugin.agent.commands.memory_list import listed_as
+from langmem_plugin.agent.commands.memories_and_search import listed_as
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log

@@ -6,7 +6,7 @@ from typing import Any
 
 from langmem_plugin.agent.commands.command_call import CommandCall
 from langmem_plugin.agent.commands.confirming import verdict
-from langmem_plugin.agent.commands.memory_list import memories
+from langmem_plugin.agent.commands.memories_and_search import memories
 from langmem_plugin.agent.replying.languages import words_for
 from langmem_plugin.errors import TurnTimeout, UnknownErasure
 from langmem_plugin.identifiers import is_group

@@ -8,7 +8,7 @@ from pydantic import Field
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked
 from langmem_plugin.people.everybody import everybody, how_many
-from langmem_plugin.portability.exporter import Holdings
+from langmem_plugin.portability.document_exporter import Holdings
 from langmem_plugin.web.api.calls import Call, Called, CalledByOperator
 from langmem_plugin.web.api.fields import Cursor, Limit, Offset, Told
 from langmem_plugin.web.api.privacy import Permitted

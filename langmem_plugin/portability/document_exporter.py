@@ -35,9 +35,9 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.usage_log import logged
 from langmem_plugin.memory.models import LIVE
 from langmem_plugin.people import consents, links, person_settings
-from langmem_plugin.portability import person_export as exported
+from langmem_plugin.portability import document_format as exported
+from langmem_plugin.portability.document_format import FORMAT, FORMAT_VERSION, PersonExport
 from langmem_plugin.portability.json_messages import as_json
-from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport
 from langmem_plugin.portability.person_writer import refuse_switched_off
 from langmem_plugin.writing import jobs as job_records
 
