@@ -406,7 +406,8 @@ def _of_another_thing(new: Statement, old: Statement) -> bool:
     if told != held and ATTRIBUTES.keys() >= {told, held} and told.split()[-1] == held.split()[-1]:
         return True  # "email" and "work email"
     ours, theirs = _content(new.text), _content(old.text)
-    if ours.changing - {word.form for word in theirs.words} and _named(theirs.words) - _named(ours.words):
+    said, known = ({word.form for word in each.words} for each in (ours, theirs))
+    if ours.changing - known and _named(theirs.words) - said:
         return True
     both = _in_both(ours.words, theirs.words)
     shared = {word.form for word in both if word.kind in ("word", "name")} - ours.changing
