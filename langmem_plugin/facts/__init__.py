@@ -11,7 +11,7 @@ from langmem_plugin.facts.new_against_old import (
     resting_on,
     subjects,
 )
-from langmem_plugin.facts.reading import statement_of, statements
+from langmem_plugin.facts.rule_extraction import statement_of, statements
 
 __all__ = [
     "Classification",

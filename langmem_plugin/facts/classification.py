@@ -8,7 +8,7 @@ from typing import Final
 from langmem_plugin.facts.attributes import FactType, Statement
 from langmem_plugin.facts.guards import is_automated, mocks, own_words
 from langmem_plugin.facts.patterns import language_of
-from langmem_plugin.facts.reading import is_errand, statements
+from langmem_plugin.facts.rule_extraction import is_errand, statements
 from langmem_plugin.facts.sentences import Sentence, Token, after_leads, begins, sentences
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import Language

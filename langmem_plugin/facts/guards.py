@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
+from langmem_plugin.facts.fact_in_sentence import NUMBER, STEM, Claim, Stated, same
 from langmem_plugin.facts.sensitive import is_sensitive
-from langmem_plugin.facts.stated import NUMBER, STEM, Claim, Stated, same
 from langmem_plugin.facts.values import bare, flat, is_number, names, numbers, words_of
 from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import LANGUAGES, words

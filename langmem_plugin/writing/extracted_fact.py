@@ -7,8 +7,8 @@ from typing import Any, Protocol
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType, Statement
+from langmem_plugin.facts.fact_in_sentence import Claim, Stated
 from langmem_plugin.facts.guards import doubted, sensitive_beyond, unbelieved
-from langmem_plugin.facts.stated import Claim, Stated
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.repository import Advice

@@ -1,4 +1,4 @@
-"""Statements of people about themselves and theirs, read by rules without a model: rather none than a wrong one."""
+"""The facts that people state about themselves and theirs, read by rules without a model: rather none than a wrong one."""
 
 import re
 from collections.abc import Sequence
@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Final
 
 from langmem_plugin.facts.attributes import NAMED_IN, Slot, Statement, attribute_of
+from langmem_plugin.facts.clauses import Finding, Reader, is_timed, is_whole
+from langmem_plugin.facts.fact_in_sentence import Claim, Stated
 from langmem_plugin.facts.guards import A_JOKE, ANOTHERS, doubted, is_automated, mocks, own_words, unbelieved
 from langmem_plugin.facts.moments import Moment, moments
 from langmem_plugin.facts.patterns import Line, language_of
-from langmem_plugin.facts.reader import Finding, Reader, is_timed, is_whole
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.sentences import Token, after_leads, begins, sentences
 from langmem_plugin.facts.standing_orders import instructions_in
-from langmem_plugin.facts.stated import Claim, Stated
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import Language
 from langmem_plugin.languages.plain_text import plain
