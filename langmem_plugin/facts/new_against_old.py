@@ -1,6 +1,6 @@
 """The relation of a new fact to an old one, where rules are sure: it repeats it, replaces it, or stands beside it.
 
-When in doubt both are kept, since losing a fact is worst; `memory/write/decisions` then looks at the words of both.
+When in doubt both are kept, since losing a fact is worst; `memory/write/likely_changes` then looks at the words of both.
 """
 
 import re
