@@ -15,7 +15,8 @@ from langmem_plugin.conversation.own_words import before_context, is_own, own_wo
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.facts import classify
 from langmem_plugin.facts.guards import asks_not_to_keep
-from langmem_plugin.facts.sensitive import is_redacted, is_sensitive
+from langmem_plugin.facts.redacted_text import is_redacted
+from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory

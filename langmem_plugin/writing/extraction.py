@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable, UnknownSession
 from langmem_plugin.facts import FactType
 from langmem_plugin.facts.guards import asks_not_to_keep, corrects, is_corrected
-from langmem_plugin.facts.sensitive import is_redacted
+from langmem_plugin.facts.redacted_text import is_redacted
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService

@@ -13,7 +13,7 @@ from langmem_plugin.conversation.storage.codec import decompress
 from langmem_plugin.database.conversation_tables import incoming
 from langmem_plugin.database.encryption.encrypted_columns import REPLY
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.facts.sensitive import MASK, without_secrets
+from langmem_plugin.facts.redacted_text import MASK, without_secrets
 from tests.agent.test_exactly_once import Echo
 from tests.cases import for_each
 from tests.people.conftest import redeemed

@@ -50,7 +50,7 @@ from langmem_plugin.errors import (
     UnknownSession,
     WriteConflict,
 )
-from langmem_plugin.facts.sensitive import MASK
+from langmem_plugin.facts.redacted_text import MASK
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.operation_timing import timing

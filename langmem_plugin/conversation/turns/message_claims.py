@@ -29,7 +29,7 @@ from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY
 from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 from langmem_plugin.errors import DamagedSession, SessionRefused
-from langmem_plugin.facts.sensitive import without_secrets
+from langmem_plugin.facts.redacted_text import without_secrets
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
