@@ -1,7 +1,6 @@
 """The choice of the standing instructions that have room in a prompt."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
@@ -12,15 +11,6 @@ INSTRUCTION_TOKENS = 1_000
 """The number of tokens in every prompt that standing instructions may take."""
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """Instructions for a prompt. `given` is in overriding order."""
-
-    given: list[Instruction]
-    left_out: list[Instruction]
-    """The instructions that have no room."""
-
-
 class InstructionChoice:
     """The choice of instructions, the same for the prompt and for the list that people see. An instruction that holds
     only at times always takes its room, so that the choice does not change with each message.
@@ -29,16 +19,13 @@ class InstructionChoice:
     def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:
         self._count_tokens = count_tokens
 
-    def of(self, in_force: Sequence[Instruction]) -> Chosen:
-        """Choose among `in_force`, in overriding order. An instruction that is too long keeps out none after it."""
+    def of(self, in_force: Sequence[Instruction]) -> list[Instruction]:
+        """Choose among `in_force`, in overriding order. An instruction that has no room keeps out none after it."""
         given: list[Instruction] = []
-        left_out: list[Instruction] = []
         left = INSTRUCTION_TOKENS
         for each in in_force:
             cost = self._count_tokens(SystemMessage(f"200. {one_line(each.as_told)}"))
             if cost <= left:
                 left -= cost
                 given.append(each)
-            else:
-                left_out.append(each)
-        return Chosen(given, left_out)
+        return given

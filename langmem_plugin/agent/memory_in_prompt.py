@@ -169,7 +169,7 @@ class MemoryInPrompt:
 
     def instructions(self, owner: OwnerKey, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
         """Return the chosen instructions that apply to the person's newest message, now, in their own time zone."""
-        chosen = self._parts.choice.of(told.instructions).given
+        chosen = self._parts.choice.of(told.instructions)
         if all(each.condition is None for each in chosen):
             return chosen
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")

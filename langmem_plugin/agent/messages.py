@@ -69,10 +69,10 @@ class IncomingMessage:
     `automated` is true if nobody wrote it, `forwarded` if it holds the words of somebody else, `edited` if it was sent
     before and is now worded anew. `quoted` is the message that it answers; `reaction` is true if it is only a sign
     below that one. `answers_newest` tells whether that is the assistant's newest text; None if it is not known to be
-    the assistant's at all.
-    `unopened` names what came with it and cannot be shown; `album` is shared by several messages that are one.
-    `source` is the identifier it came from: a message's id is unique there and nowhere else. `sender` and
-    `sender_name` say who wrote it in a group. The other fields say how its reply is wanted: see PhoneMemory.reply.
+    the assistant's at all. `unopened` names what came with it and cannot be shown; `album` is shared by several
+    messages that are one. `source` is the identifier it came from: a message's id is unique there and nowhere else.
+    `sender` and `sender_name` say who wrote it in a group. The other fields say how its reply is wanted: see
+    PhoneMemory.reply.
     """
 
     owner: OwnerKey
@@ -100,6 +100,10 @@ class IncomingMessage:
     @property
     def is_empty(self) -> bool:
         return not self.text.strip() and not self.images
+
+    @property
+    def quoted_text(self) -> str | None:
+        return self.quoted.text if self.quoted is not None else None
 
     @property
     def claim_id(self) -> str | None:

@@ -279,7 +279,7 @@ class ModelInput:
             count_tokens=self.parts.count_tokens,
         )
         told = self.shown.told(owner, recalled, messages)
-        ranked = list(enumerate(self.parts.choice.of(told.instructions).given, 1))
+        ranked = list(enumerate(self.parts.choice.of(told.instructions), 1))
         applying = {each.id for each in self.shown.instructions(owner, messages, told) if each.condition is not None}
         said = {message.id: message.text for message in messages}
         shown = [as_shown(message, said) for message in in_window]

@@ -48,6 +48,7 @@ def test_who_is_answered_with_nothing_that_can_be_seen_is_told_so(memory, conten
         ("\n<thinking>\nTea?\nTea!\n</thinking>Tea it is.", "Tea it is."),
         ("They want tea.\n</think>\n\nTea it is.", "Tea it is."),  # the prompt held the beginning
         ("  Tea:\n  - green", "  Tea:\n  - green"),
+        ("Write:\n<think>\n…\n</think>\nSo it thinks.", "Write:\n<think>\n…\n</think>\nSo it thinks."),
         ("Between `<think>` and `</think>` it thinks.", "Between `<think>` and `</think>` it thinks."),
     ],
 )

@@ -140,6 +140,43 @@ def test_a_yes_that_answers_another_text_approves_nothing(webhook, deliver, memo
     assert deliver({"text": "yes", "quoted": Quoted("out.2", None)}, to=paying) == ["paid: yes"]
 
 
+PAY = {"name": "pay", "args": {"to": "Dana", "amount": 20}}
+MAY_PAY = {"action_requests": [PAY], "review_configs": [{"action_name": "pay", "allowed_decisions": ["approve"]}]}
+
+
+@pytest.mark.spec("R-8", "C-21")
+@for_each(
+    ("asked", "says", "quoted", "given"),
+    [
+        (MAY_PAY, "sí", Quoted("out.1", None), {"decisions": [{"type": "approve"}]}),
+        (MAY_PAY, "כן", Quoted("out.1", None), {"decisions": [{"type": "approve"}]}),
+        ({"question": "Which?", "options": ["yes, large", "no, small"]}, "sí", Quoted("out.1", None), "yes, large"),
+        ("I will type this:\npassword: hunter2\nDo I send it?", "yes", Quoted("out.1", None), "yes"),
+        ("**Pay**  the *20* dollars?", "yes", Quoted("elsewhere", "Pay the 20 dollars?"), "yes"),
+        ("\n".join(["Pay all these?", *["one more thing to be paid for"] * 200]), "yes", Quoted("out.2", None), "yes"),
+    ],
+)
+def test_a_yes_that_quotes_the_question_answers_it_in_any_language_and_however_it_was_kept_or_shown(
+    webhook, deliver, memory, asked, says, quoted, given
+):
+    graph = chat_graph(memory, lambda _: {"messages": AIMessage(f"got: {interrupt(asked)}")})
+    paying = Webhook(memory=memory, graph=graph, provider=webhook.provider)
+    deliver({"text": "please order it for me"}, to=paying)
+
+    assert deliver({"text": says, "quoted": quoted}, to=paying) == [f"got: {given}"]
+
+
+@pytest.mark.spec("R-8", "C-21")
+def test_a_member_of_a_group_who_quotes_the_question_answers_it_after_others_were_answered(deliver, memory):
+    erin = {"who": FAMILY, "sender": ERIN, "sender_name": "Erin"}
+    for text in ("/remember I own a canoe", "shall we go sailing?", "/forget canoe"):
+        deliver({**erin, "text": text})
+    deliver({**erin, "sender": JASON, "sender_name": "Jason", "text": "hello everybody"})
+
+    yes = {**erin, "text": "yes", "quoted": Quoted("out.3", None)}
+    assert deliver(yes) == ["🗑️ Forgotten: I own a canoe"]
+
+
 @pytest.mark.spec("C-21")
 def test_in_a_group_who_was_asked_by_a_command_answers(deliver, memory):
     said = {"who": FAMILY, "sender": ERIN, "sender_name": "Erin"}

@@ -14,18 +14,10 @@ from langmem_plugin.agent.commands.forgetting import chosen_to_forget, forget, i
 from langmem_plugin.agent.commands.instruction_list import instructions
 from langmem_plugin.agent.commands.linking import link, link_answered
 from langmem_plugin.agent.commands.memories_and_search import memories, search, with_page_link
-from langmem_plugin.agent.commands.open_questions import ASKED_OF, OpenQuestion, QuestionClosed, QuestionKind
+from langmem_plugin.agent.commands.open_questions import ASKED_AS, ASKED_OF, OpenQuestion, QuestionClosed, QuestionKind
 from langmem_plugin.agent.commands.privacy import consented, erases, erasing_answered, export, privacy
 from langmem_plugin.agent.messages import IncomingMessage, as_utc
-from langmem_plugin.agent.replying.languages import (
-    CommandName,
-    Said,
-    cleaned,
-    may_be_typed,
-    said,
-    typed,
-    wants_gone,
-)
+from langmem_plugin.agent.replying.languages import CommandName, Said, cleaned, may_be_typed, said, typed, wants_gone
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.standing_orders import instruction_in
 from langmem_plugin.foreign_text import without_steering
@@ -141,7 +133,7 @@ class Commands:
         with suppress(QuestionClosed), self.parts.database.together():
             reply = self._reply(owner, text, self._question(owner, written_at, sender), links=links)
             if sender is not None and reply is not None:
-                self.parts.questions.asked_of(owner, sender)
+                self.parts.questions.asked_of(owner, sender, reply)
             return reply
         return None
 
@@ -168,7 +160,9 @@ class Commands:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return Reading()
         if question is not None and _concerns(question, message.sent_at, message.sender):
-            if _is_answer(question, cleaned(text)) and message.answers_newest is not False:
+            # In a group others may have been answered since.
+            is_of_it = message.answers_newest is not False or message.quoted_text == question.details.get(ASKED_AS)
+            if is_of_it and _is_answer(question, cleaned(text)):
                 return Reading(is_answered=True)
             if question.kind != "confirm":
                 self._close(owner, question)

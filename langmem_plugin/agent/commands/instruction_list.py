@@ -54,9 +54,10 @@ def _listed(call: CommandCall, page: int) -> str:
     pages = pages_of(len(found))
     if not 1 <= page <= pages:
         return replies.no_such_page.format(pages=pages)
-    chosen = call.parts.choice.of(call.service.instructions.list_instructions(call.owner))
+    in_force = call.service.instructions.list_instructions(call.owner)
     numbers = {each.id: number for number, each in enumerate(found, 1)}
-    given, no_room = {each.id for each in chosen.given}, {each.id for each in chosen.left_out}
+    given = {each.id for each in call.parts.choice.of(in_force)}
+    no_room = {each.id for each in in_force} - given
     lines, shown = [], found[(page - 1) * PAGE : page * PAGE]
     call.parts.person_settings.note_shown(call.owner, "instructions", {numbers[each.id]: each.id for each in shown})
     for each in shown:

@@ -15,6 +15,7 @@ from langmem_plugin.database.encryption.encrypted_columns import QUESTION
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import put
 from langmem_plugin.errors import SessionRefused
+from langmem_plugin.facts.redacted_text import without_secrets
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 
@@ -24,7 +25,7 @@ QuestionKind = Literal["forget", "confirm", "erase", "link"]
 # A list's choices are open while it is in sight, a question below a reply while its session goes on.
 _LIST_OPEN_FOR, _REPLY_OPEN_FOR = timedelta(minutes=10), timedelta(days=1)
 
-ASKED_OF = "asked_of"  # in the details: who may answer in a group
+ASKED_OF, ASKED_AS = "asked_of", "asked_as"  # in the details: who may answer in a group, and what they were asked
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,10 @@ class OpenQuestions:
         asked = {"asked_at": self._now(), "payload": payload}
         put(connection, table, {"thread": owner}, asked)
 
-    def asked_of(self, owner: OwnerKey, sender: str) -> None:
-        """Let only this member of a group answer the question, unless it is another's."""
+    def asked_of(self, owner: OwnerKey, sender: str, text: str) -> None:
+        """Let only this member of a group answer the question of this text, unless it is another's."""
         if (question := self.look(owner)) is not None and ASKED_OF not in question.details:
-            details = json.dumps({**question.details, ASKED_OF: sender}).encode()
+            details = json.dumps({**question.details, ASKED_OF: sender, ASKED_AS: without_secrets(text)}).encode()
             with self._database.write() as connection:
                 stored = QUESTION.encrypted(connection, (owner,), details)
                 connection.execute(update(table).where(table.c.thread == owner).values(payload=stored))

@@ -18,12 +18,7 @@ from langgraph.pregel import Pregel
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.commands.commands import Commands, Reading
 from langmem_plugin.agent.commands.confirming import AddedQuestion, question_below
-from langmem_plugin.agent.messages import (
-    IncomingMessage,
-    claim_id_of,
-    ends_sentence,
-    ids_of,
-)
+from langmem_plugin.agent.messages import IncomingMessage, claim_id_of, ends_sentence, ids_of
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replying.graph_answers import GraphRun, Worded
 from langmem_plugin.agent.replying.languages import Replies
@@ -206,7 +201,7 @@ class Channel:
 
     def _is_answer(self, message: IncomingMessage) -> bool:
         """Tell whether a reaction is a yes or a no to the question of the newest answer."""
-        asked = message.quoted.text if message.quoted and message.answers_newest else None
+        asked = message.quoted_text if message.answers_newest else None
         return agrees(message.text) is not None and _ASKS.search(asked or "") is not None
 
     def _answered_before(self, task: _Task) -> Answer | None:

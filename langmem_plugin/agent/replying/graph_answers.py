@@ -18,20 +18,24 @@ from langmem_plugin.agent.citations import cites, with_sources
 from langmem_plugin.agent.commands.confirming import AddedQuestion, with_question
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.messages import clean, ids_of, put_together, recalled_of, sender_of
-from langmem_plugin.agent.replying.languages import Replies, cleaned
+from langmem_plugin.agent.replying.languages import LANGUAGES, Replies, cleaned, replies_in
 from langmem_plugin.agent.replying.questions import Asked, NotUnderstood, Question, asked_by
 from langmem_plugin.agent.replying.steps import Graph
 from langmem_plugin.agent.served_person import answered_now
 from langmem_plugin.conversation.own_words import is_own, own_words, quoted_of
 from langmem_plugin.conversation.turns.decisions import NOTHING_TOLD, Decided, Decisions, Told
 from langmem_plugin.conversation.turns.message_claims import Waiting
+from langmem_plugin.facts.redacted_text import without_secrets
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.memory.find.tokenizer import words_of
 from langmem_plugin.references.said.utterance import agrees
 
 log = event_log(__name__)
 
-_THOUGHT = re.compile(r"\A(?:\s*<(think(?:ing)?)>.*?(?:</\1>|\Z)|.*?^</think(?:ing)?>)\s*", re.DOTALL | re.MULTILINE)
+_THOUGHT = re.compile(
+    r"\A(?:\s*<(think(?:ing)?)>.*?(?:</\1>|\Z)|(?:(?!<think).)*?^</think(?:ing)?>)\s*", re.DOTALL | re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class GraphRun:
             goes_on = self._gone_on(state, messages, frozenset(), decided.told)
             return _resumed(lost, decided) if lost else goes_on
         if state.interrupts and unseen:
-            return Plan(text=self._still_asked(state.interrupts, decided))
+            return Plan(text=_still_asked(state.interrupts, decided, self.replies))
         if state.interrupts:
             return self._decide(state, together, decided)
         return fresh
@@ -158,19 +162,15 @@ class GraphRun:
             return Plan(given=None, own=own, told=told, others=others)
         return Plan(text=said or self.replies.nothing_said, others=others)
 
-    def _still_asked(self, interrupts: Sequence[Interrupt], decided: Decided) -> str:
-        answers = decided.answers if decided.by is None else {}
-        asked = [asked_by(each) for each in interrupts]
-        opened = _first_open(asked, {each.interrupt_id: answers.get(each.interrupt_id, ()) for each in asked})
-        return _worded(interrupts[0], self.replies) if opened is None else clean(opened[1].words(self.replies)).strip()
-
     def _decide(self, state: StateSnapshot, together: Sequence[Waiting], before: Decided) -> Plan:
         """Take the words as the answer to the first open question; the graph goes on when none is left. Ask again where
         nobody who may answer has said anything of their own about it.
         """
         interrupts, messages, replies = state.interrupts, _messages_in(state.values) or [], self.replies
-        still = self._still_asked(interrupts, before)
-        own = [each for each in together if is_own(each.message) and not _is_of_another_text(each.message, still)]
+        still = _still_asked(interrupts, before, replies)
+        # Who was asked in one language may answer in another.
+        asked_in = [_still_asked(interrupts, before, replies_in(each)) for each in LANGUAGES]
+        own = [each for each in together if is_own(each.message) and not _is_of_another_text(each.message, asked_in)]
         answering = [each for each in own if self._may_answer(each.message, messages)]
         if not answering:
             return Plan(text=replies.asked_another.format(question=still) if own else still)
@@ -218,12 +218,26 @@ class GraphRun:
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 
 
-def _is_of_another_text(message: BaseMessage, asked: str) -> bool:
+def _still_asked(interrupts: Sequence[Interrupt], decided: Decided, replies: Replies) -> str:
+    answers = decided.answers if decided.by is None else {}
+    asked = [asked_by(each) for each in interrupts]
+    opened = _first_open(asked, {each.interrupt_id: answers.get(each.interrupt_id, ()) for each in asked})
+    return _worded(interrupts[0], replies) if opened is None else clean(opened[1].words(replies)).strip()
+
+
+def _is_of_another_text(message: BaseMessage, asked: Sequence[str]) -> bool:
     """Tell whether the message is a yes or a no to a text that it quotes, which is not what is asked."""
     quoted = quoted_of(message)
-    text = quoted.text if quoted is not None and quoted.text else asked
     # A channel's id of a message that is not known here may stand in place of its text.
-    return " " in text and asked not in text and text not in asked and agrees(own_words(message)) is not None
+    if quoted is None or " " not in (quoted.text or "") or agrees(own_words(message)) is None:
+        return False
+    text = _compared(quoted.text or "")
+    return not any(text in each or each in text for each in map(_compared, asked))
+
+
+def _compared(text: str) -> str:
+    """Return the words: a kept answer is without its secrets, and what a channel quotes may be without its markup."""
+    return f" {' '.join(words_of(without_secrets(text)))} "
 
 
 def _uncited(text: str) -> str:
