@@ -69,6 +69,15 @@ def test_a_day_a_count_of_events_and_a_wish_for_something_else_point_at_nothing(
 
 @pytest.mark.spec("R-1")
 @for_each(
+    "utterance",
+    ["the second we talked about", "the second he recommended is fine", "save the second one you offered"],
+)
+def test_what_was_told_of_before_is_meant(utterance: str) -> None:
+    assert [each["name"] for each in resolve(utterance, hotels(95, 118, 72)).items] == ["Porto Bay"]
+
+
+@pytest.mark.spec("R-1")
+@for_each(
     ("prices", "meant"),
     [
         (("£55/h", "£48/h", "£62/h"), "Porto Bay"),
