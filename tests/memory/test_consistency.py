@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+import re
 import threading
 import time
 import tracemalloc
@@ -12,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
-from sqlalchemy import delete
+from sqlalchemy import delete, event
 
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find import corpus
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.keep import rows
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.cases import for_each
@@ -90,6 +92,23 @@ class Flat(Embeddings):
 
     def embed_query(self, text):
         return [1.0] * 384
+
+
+@pytest.mark.spec("M-10")
+def test_vectors_named_by_their_ids_and_talk_that_is_there_already_are_read_and_nothing_else(memory, clock):
+    """Beside a few vectors PostgreSQL would read all memories for a join."""
+    told = memory.remember(ANNA, "I park on level 3")
+    said = PastMessage("m1", "s1", "user", "I park on level 3", clock())
+    assert (memory.history.add(ANNA, [said]), memory.history.add(BEN, [])) == (1, 0)
+    asked = []
+    event.listen(memory.database.engine, "before_cursor_execute", lambda _c, _cursor, sql, *_: asked.append(sql))
+    with memory.database.read() as connection:
+        [vector] = memory.repository._vectors.of(connection, ANNA, [told.id]).values()
+        [(_, cosine)] = memory.repository._vectors.cosines(connection, ANNA, vector, [told.id])
+    assert cosine == pytest.approx(1.0)
+    assert memory.history.add(ANNA, [said]) == 0
+    assert asked
+    assert not any(re.search(r"\bJOIN\b|^(INSERT|UPDATE)", sql) for sql in asked)
 
 
 @pytest.mark.spec("W-6", "A-5")

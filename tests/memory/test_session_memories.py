@@ -46,6 +46,23 @@ def test_a_collection_can_be_asked_for_its_size_and_dropped(memory, clock):
 
 
 @pytest.mark.spec("M-2")
+def test_an_entry_of_what_waits_in_another_session_settles_that_and_is_stored_in_its_own(memory):
+    waiting = memory.remember(ANNA, "Anna parks on level 3", session_id="s1", status="pending")
+    entry = memory.create_memory("s2", "Anna parks on level 3", owner=ANNA)
+    assert memory.get_memories_by_session("s2", owner=ANNA) == [entry]
+    assert [each.id for each in memory.get_memories_by_session("s1", owner=ANNA)] == [waiting.id]
+
+
+@pytest.mark.spec("M-2")
+def test_memories_of_one_id_that_two_owners_have_in_a_session_are_both_found(memory):
+    made = memory.create_memory("s1", "Anna parks on level 3", owner=ANNA)
+    memory.take_in(BEN, [made])
+    found = memory.query_similar_memories("where is the car?", "s1")
+    assert {each.memory.owner for each in found} == {ANNA, BEN}
+    assert len(memory.query_similar_memories("where is the car?", "s1", limit=1)) == 1
+
+
+@pytest.mark.spec("M-2")
 def test_similar_memories_are_found_by_text_or_embedding_within_a_session(memory, offline_model):
     memory.create_memory("s1", "Dana is allergic to peanuts")
     memory.create_memory("s1", "The car is on level 3")

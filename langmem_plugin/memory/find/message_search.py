@@ -103,6 +103,8 @@ class MessageHistory:
         worded = _worded(messages) if owner is not None else []
         with self._database.read() as connection:
             _, fresh = self._difference(connection, owner, session_id, worded)
+        if session_id is None and not fresh:
+            return 0
         vectors = self._embedded(fresh.values())
         with self._database.write() as connection:
             if not may_write(connection):

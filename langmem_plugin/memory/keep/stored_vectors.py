@@ -15,9 +15,7 @@ from langmem_plugin.memory.embedding.embedder import Vector, cosines, from_bytes
 from langmem_plugin.memory.keep.rows import Damages, Kind, checksum_of_vector, each_row
 
 OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
-_MEMORY_VECTORS = select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(
-    memory, OF_MEMORY
-)
+_MEMORY_VECTORS = select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum)
 _TABLES: dict[Kind, Table] = {"memory vector": memory_vector, "message vector": history_vector}
 NAMED_BY = {memory_vector: "memory_id", history_vector: "message_id"}
 """The column that names a row within its owner and model."""
@@ -98,7 +96,7 @@ class StoredVectors:
 
     def of_memories(self, owner: OwnerKey) -> Select[Any]:
         """Return a query for the owner's vectors, with their memories joined to choose by."""
-        return _MEMORY_VECTORS.where(memory_vector.c.owner == owner, memory_vector.c.model == self.model)
+        return self._mine(owner).join(memory, OF_MEMORY)
 
     def read(self, connection: Connection, owner: OwnerKey, chosen: Select[Any]) -> Iterator[tuple[str, bytes]]:
         """Give the id and the vector of each memory that `of_memories` chooses and whose vector is there and whole."""
@@ -129,8 +127,12 @@ class StoredVectors:
         read = (each for chosen in self._those(owner, memory_ids) for each in self.read(connection, owner, chosen))
         return {memory_id: from_bytes(whole) for memory_id, whole in read}
 
+    def _mine(self, owner: OwnerKey) -> Select[Any]:
+        return _MEMORY_VECTORS.where(memory_vector.c.owner == owner, memory_vector.c.model == self.model)
+
     def _those(self, owner: OwnerKey, memory_ids: Sequence[str]) -> list[Select[Any]]:
-        return [self.of_memories(owner).where(memory_vector.c.memory_id.in_(part)) for part in in_parts(memory_ids)]
+        # Without their memories: PostgreSQL would read all memories beside these few vectors.
+        return [self._mine(owner).where(memory_vector.c.memory_id.in_(part)) for part in in_parts(memory_ids)]
 
 
 def move_vectors(

@@ -323,8 +323,8 @@ class MemoryWriter:
         owners = self._owners_in(where) if owner is None else [owner]
         asks = [self._facts.ask(each, query_of) for each in owners]
         with self._database.read() as connection:
-            hits = self._facts.best_of(connection, asks, most)
-        nearest = sorted(((each.memory, each.signals["cosine"]) for each in hits), key=itemgetter(1), reverse=True)
+            hits = [hit for ask in asks for hit in self._facts.best_of(connection, [ask], most)]  # two may have one id
+        nearest = sorted(((hit.memory, hit.signals["cosine"]) for hit in hits), key=itemgetter(1), reverse=True)[:most]
         relevance = self._embedder.calibration.relevance
         found = [Found(each, cosine, relevance(cosine), "semantic", {"cosine": cosine}) for each, cosine in nearest]
         return [each for each in found if each.similarity >= min_similarity]

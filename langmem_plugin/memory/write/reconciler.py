@@ -13,6 +13,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import memory as table
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import (
@@ -26,7 +27,7 @@ from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.find.corpus import Corpus
 from langmem_plugin.memory.find.fact_search import FactSearch, entry_of, sharing_words
 from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
-from langmem_plugin.memory.keep.rows import begin_change
+from langmem_plugin.memory.keep.rows import begin_change, owned
 from langmem_plugin.memory.models import LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
 from langmem_plugin.memory.write.decisions import (
     Decision,
@@ -229,10 +230,11 @@ class Reconciler:
 
         A text that was corrected or forgotten since it was said is stored as corrected or forgotten.
         """
+        number, _ = begin_change(connection, owner, 0)
         [made] = self.store(connection, owner, [new])
-        if made.outcome != "duplicate":
+        if not owned(connection, owner, table.c.memory_id, [made.id], table.c.position <= number):
             return made.memory
-        state = {} if made.status in LIVE else {"status": made.status, "superseded_by": made.superseded_by}
+        state = {} if made.status in LIVE or made.concerned else {"status": made.status, "superseded_by": made.superseded_by}
         entry = self._draft(owner, new, self._now()).memory.model_copy(update=state)
         return self._repository.insert(connection, owner, [(entry, new.vector)])[0]
 
