@@ -54,7 +54,7 @@ from langmem_plugin.memory.keep.rows import (
     owned,
     states_of,
 )
-from langmem_plugin.memory.keep.stored_vectors import StoredVectors
+from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, StoredVectors, compared
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status, plain
 
 _MOST_UNASKED = 5
@@ -447,8 +447,9 @@ class MemoryRepository:
         cache is needed.
         """
         fitting = matching(connection, owner, where, ("active",), valid_at)
-        compared = self._vectors.compared(connection, owner, self._vectors.of_memories(owner).where(*fitting), vector)
-        nearest = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
+        chosen = self._vectors.of_memories(owner).join(memory, OF_MEMORY).where(*fitting)
+        found = compared(self._vectors.read(connection, owner, chosen), vector)
+        nearest = dict(heapq.nlargest(limit, found, key=operator.itemgetter(1)))
         return [(each, nearest[each.id]) for each in self.by_ids(connection, owner, list(nearest))]
 
     def newest_vectors(
@@ -456,7 +457,8 @@ class MemoryRepository:
     ) -> list[tuple[str, bytes]]:
         """Return the newest active memories without a key: the id and the vector of each that can be compared."""
         recalled = (memory.c.status == "active", memory.c.key.is_(None), valid(valid_at))
-        newest = self._vectors.of_memories(owner).where(*recalled).order_by(*_LAST_STORED).limit(limit)
+        chosen = self._vectors.of_memories(owner).join(memory, OF_MEMORY).where(*recalled)
+        newest = chosen.order_by(*_LAST_STORED).limit(limit)
         return list(self._vectors.read(connection, owner, newest))
 
     def _those(

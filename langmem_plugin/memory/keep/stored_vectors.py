@@ -95,8 +95,10 @@ class StoredVectors:
         return found
 
     def of_memories(self, owner: OwnerKey) -> Select[Any]:
-        """Return a query for the owner's vectors, with their memories joined to choose by."""
-        return self._mine(owner).join(memory, OF_MEMORY)
+        """Return a query for the owner's vectors. Join `memory` only to choose by it: beside a few vectors PostgreSQL
+        would read all memories.
+        """
+        return _MEMORY_VECTORS.where(memory_vector.c.owner == owner, memory_vector.c.model == self.model)
 
     def read(self, connection: Connection, owner: OwnerKey, chosen: Select[Any]) -> Iterator[tuple[str, bytes]]:
         """Give the id and the vector of each memory that `of_memories` chooses and whose vector is there and whole."""
@@ -105,34 +107,26 @@ class StoredVectors:
             if (whole := self.whole(encryption, "memory vector", owner, memory_id, held)) is not None:
                 yield memory_id, whole
 
-    def compared(
-        self, connection: Connection, owner: OwnerKey, chosen: Select[Any], vector: Vector
-    ) -> list[tuple[str, float]]:
-        """Return the cosine with `vector` of each memory that `of_memories` chooses and that can be compared."""
-        held = [each for each in self.read(connection, owner, chosen) if len(each[1]) == vector.nbytes]
-        if not held:
-            return []
-        rows = from_bytes(b"".join(whole for _, whole in held)).reshape(len(held), -1)
-        return [(each, float(cosine)) for (each, _), cosine in zip(held, cosines(rows, vector), strict=True)]
-
     def cosines(
         self, connection: Connection, owner: OwnerKey, vector: Vector, memory_ids: Sequence[str]
     ) -> list[tuple[str, float]]:
         """Return the exact cosine of each of these memories that has a vector, in no order."""
-        chosen = self._those(owner, memory_ids)
-        return [found for each in chosen for found in self.compared(connection, owner, each, vector)]
+        return compared(self._named(connection, owner, memory_ids), vector)
 
     def of(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> dict[str, Vector]:
         """Return the vectors of these memories that are there and whole."""
-        read = (each for chosen in self._those(owner, memory_ids) for each in self.read(connection, owner, chosen))
-        return {memory_id: from_bytes(whole) for memory_id, whole in read}
+        return {each: from_bytes(whole) for each, whole in self._named(connection, owner, memory_ids)}
 
-    def _mine(self, owner: OwnerKey) -> Select[Any]:
-        return _MEMORY_VECTORS.where(memory_vector.c.owner == owner, memory_vector.c.model == self.model)
+    def _named(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        for part in in_parts(memory_ids):
+            yield from self.read(connection, owner, self.of_memories(owner).where(memory_vector.c.memory_id.in_(part)))
 
-    def _those(self, owner: OwnerKey, memory_ids: Sequence[str]) -> list[Select[Any]]:
-        # Without their memories: PostgreSQL would read all memories beside these few vectors.
-        return [self._mine(owner).where(memory_vector.c.memory_id.in_(part)) for part in in_parts(memory_ids)]
+
+def compared(vectors: Iterable[tuple[str, bytes]], vector: Vector) -> list[tuple[str, float]]:
+    """Return the cosine with `vector` of each that can be compared, by id."""
+    held = [each for each in vectors if len(each[1]) == vector.nbytes]
+    rows = from_bytes(b"".join(whole for _, whole in held)).reshape(len(held), len(vector))
+    return [(each, float(cosine)) for (each, _), cosine in zip(held, cosines(rows, vector), strict=True)]
 
 
 def move_vectors(

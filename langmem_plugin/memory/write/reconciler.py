@@ -234,7 +234,8 @@ class Reconciler:
         [made] = self.store(connection, owner, [new])
         if not owned(connection, owner, table.c.memory_id, [made.id], table.c.position <= number):
             return made.memory
-        state = {} if made.status in LIVE or made.concerned else {"status": made.status, "superseded_by": made.superseded_by}
+        is_over = made.status not in LIVE and not made.concerned
+        state = {"status": made.status, "superseded_by": made.superseded_by} if is_over else {}
         entry = self._draft(owner, new, self._now()).memory.model_copy(update=state)
         return self._repository.insert(connection, owner, [(entry, new.vector)])[0]
 
