@@ -129,7 +129,7 @@ def test_a_reply_takes_fourteen_transactions_at_most_six_of_which_write(memory, 
 
     # One asks whose the identifier is, one for a question that a command asked, one for the names that are taken for each
     # other, one for what was shown. What LangGraph's threads bring too late for the transaction it belongs to takes another.
-    assert min(takes) <= (6, 14), takes
+    assert any(writes <= 6 and both <= 14 for writes, both in takes), takes
 
 
 @pytest.mark.spec("C-23")

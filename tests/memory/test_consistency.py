@@ -37,16 +37,17 @@ TEXTS = (
 )
 STEPS = st.lists(
     st.tuples(st.sampled_from(["remember", "forget", "update", "use", "remove"]), st.integers(0, 4), st.integers(0, 4)),
-    max_size=12,
+    min_size=6,
+    max_size=16,
 )
 
 
 @pytest.mark.spec("M-5", "M-15")
-@settings(max_examples=8)
+@settings(max_examples=30)
 @given(STEPS)
 def test_a_service_that_watched_every_write_finds_what_a_fresh_one_finds(offline_model, clock, steps):
     with MemoryService("sqlite://", embeddings=offline_model, now=clock) as watching:
-        for verb, which, text in steps:
+        for verb, which, text in (("remember", 0, 0), ("remember", 0, 1), *steps):
             ids = [each.id for each in watching.list_memories(ANNA)]
             match verb:
                 case "remember":

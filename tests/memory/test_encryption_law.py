@@ -166,7 +166,7 @@ class Told:
 
 @pytest.mark.spec("P-1")
 @pytest.mark.slow
-@settings(max_examples=5)
+@settings(max_examples=20)
 @given(verbs=st.lists(VERBS, min_size=4, max_size=14))
 def test_encrypted_or_not_the_answers_are_the_same(offline_model, verbs):
     with contextlib.ExitStack() as opened:
