@@ -168,7 +168,7 @@ def test_metadata_that_json_cannot_hold_is_left_out_with_a_warning(memory, clock
 
 
 @pytest.mark.spec("M-1")
-@settings(max_examples=10)
+@settings(max_examples=50)
 @given(st.text(alphabet=st.characters(), max_size=30))
 @example("\x00")
 @example("half \ud83d a smile")

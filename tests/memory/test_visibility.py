@@ -129,7 +129,7 @@ def test_a_person_called_shared_is_a_person(memory):
 
 
 @pytest.mark.spec("M-16", "P-6")
-@settings(max_examples=12)
+@settings(max_examples=50)
 @given(owner=st.text(max_size=20) | st.tuples(st.text(max_size=2), st.just("shared"), st.text(max_size=2)).map("".join))
 @example(owner=AS_TEXT)
 @example(owner="shared ")

@@ -42,7 +42,7 @@ def _live(service, owner):
 
 
 @pytest.mark.spec("C-20")
-@settings(max_examples=12)
+@settings(max_examples=50)
 @given(told=st.lists(facts, max_size=8), links=steps)
 def test_merges_lose_nothing_and_undo_is_exact(told, links, offline_model, clock):
     with (
