@@ -161,13 +161,13 @@ def stumbling(saver: Any) -> Any:
             "messages": [ToolMessage("kept", tool_call_id="t", id=f"k{len(state['messages'])}")],
         }
 
-    def shaky(state: Order) -> Any:
+    def wobbly(state: Order) -> Any:
         if "please" not in state["asked"]:
             raise ValueError("not today")
-        return {"asked": ["shaky"]}
+        return {"asked": ["wobbly"]}
 
-    graph = StateGraph(Order).add_node(steady).add_node(shaky).add_edge(START, "steady").add_edge(START, "shaky")
-    return graph.compile(checkpointer=saver).with_config(max_concurrency=1)  # its neighbour is done before it fails
+    graph = StateGraph(Order).add_node(steady).add_node(wobbly).add_edge(START, "steady").add_edge(START, "wobbly")
+    return graph.compile(checkpointer=saver).with_config(max_concurrency=1)  # one after the other, by their names
 
 
 def collect(before: list[Any], writes: list[Any]) -> list[Any]:

@@ -56,6 +56,8 @@ def test_a_fork_in_the_midst_of_everything_leaves_no_child_waiting(server, forke
         while not stopped.is_set():
             server.says(phone, "Where is the key?")
 
+    # LangGraph works out parts of a graph when they are first asked for, under a lock that a child would inherit.
+    server.says(PEOPLE[0], "Where is the key?")
     threads = [threading.Thread(target=keep_busy, args=(phone,)) for phone in PEOPLE[:2]]
     for thread in threads:
         thread.start()

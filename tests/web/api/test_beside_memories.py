@@ -171,7 +171,7 @@ def test_a_zip_whose_bytes_were_changed_or_are_too_many_is_refused(anna, monkeyp
         told.add(anna.response("POST", "memory/import", content=bytes(damaged)).status_code)
     assert told == {200, 422}
     monkeypatch.setattr(privacy, "_LARGEST_UNPACKED", 1_000)
-    assert "in parts" in anna.refused("POST", "memory/import", content=tables)["detail"]
+    assert "by parts" in anna.refused("POST", "memory/import", content=tables)["detail"]
 
 
 @pytest.mark.spec("U-3", "P-6")
