@@ -321,20 +321,16 @@ class Reader:
         if brief and not told and not self._noted and match.attribute != "event":
             return None
         ended = begins(tokens, last, language.ended_after)
-        counts_days = match.attribute == "age" and last < len(tokens) and tokens[last].plain in _DAYS
-        if counts_days:
+        if match.attribute == "age" and last < len(tokens) and tokens[last].plain in _DAYS:
             return None  # "ninety days out of rehab"
         over = match.over or bool(ended and match.negated)
         negated = match.negated or (match.over and not self._was(line, subject, last))
         if match.attribute == "event" and not self._is_planned(clause):
             return None
-        pointed = len(value) > 1 and value[0].plain in language.pointing and not value[1].capital
-        placed = (
-            len(value) > 1 and value[0].plain in language.determiners | language.possessives and not value[1].capital
-        )
-        at_hand = (match.attribute in _TASTES and pointed) or (
-            match.attribute == "employer" and match.negated and placed
-        )
+        common = len(value) > 1 and not value[1].capital
+        pointed = common and value[0].plain in language.pointing
+        placed = common and value[0].plain in language.determiners | language.possessives
+        at_hand = pointed if match.attribute in _TASTES else placed and match.attribute == "employer" and match.negated
         if (at_hand and not self._noted) or (match.attribute == "home" and placed):
             return None  # "I love the toppings", "I moved to the night shift"
         if match.attribute == "routine" and not self._is_habit(subject, value):
@@ -342,6 +338,9 @@ class Reader:
         if match.named and not (value[0].capital or self._without_articles(value)[0].capital):
             return None
         value = self._trimmed(value, match)
+        if negated and told and is_timed(match.attribute):  # "I left Google last week" ends what held until then
+            dated = moments(value, language, self._said_at or _ANY_DAY, ahead=False)
+            value = value[: dated[0].first] if dated and dated[-1].last == len(value) else value
         if not value or not self._is_value(value, subject, match.attribute, negated=negated):
             return None
         return Finding(
@@ -375,8 +374,7 @@ class Reader:
 
     def _was(self, line: Line, subject: Subject, last: int) -> bool:
         """Tell whether it is only said that it was so: by "used to", but not by "no longer"."""
-        words = {token.plain for token in line.tokens[subject.end : last]}
-        return words.isdisjoint(self._language.no_more)
+        return self._language.no_more.isdisjoint(token.plain for token in line.tokens[subject.end : last])
 
     def _instead_of(self, line: Line, last: int) -> tuple[Token, ...]:
         """Return the value that is corrected, as in "…, not Dina", "… instead of Postgres"."""
@@ -414,10 +412,9 @@ class Reader:
             return False
         if attribute == "birthday":
             return self._counts(value) or not language.months.keys().isdisjoint(token.plain for token in value)
-        if attribute in _NAMES and first in language.common | language.moods | language.no_values["name"]:
-            return False
         if attribute in _NAMES:
-            return len(value) <= 3 and not (first.startswith("כש") or self._counts(value))
+            idle = language.common | language.moods | language.no_values["name"]
+            return first not in idle and len(value) <= 3 and not (first.startswith("כש") or self._counts(value))
         if attribute == "phone" and sum(c.isdigit() for token in value for c in token.plain) < _DIALLED:
             return False
         named = language.name == "he" or self._without_articles(value)[0].capital
@@ -434,10 +431,8 @@ class Reader:
         if attribute == "possession" and not negated:
             return any(is_name(token, language) or re.fullmatch(r"(?:19|20)\d\d", token.plain) for token in value[:2])
         refused = language.no_values.get(attribute, frozenset()) | language.no_values.get("", frozenset())
-        if (
-            attribute_of(attribute).category in ("work", "place")
-            and first in language.months.keys() | language.weekdays.keys()
-        ):
+        kind = attribute_of(attribute).category
+        if kind in ("work", "place") and first in language.months.keys() | language.weekdays.keys():
             return False
         if not self._noted and not value[0].capital and first in refused:
             return False
@@ -452,9 +447,9 @@ class Reader:
         if attribute not in _PLANS and re.fullmatch(r"[^\W\d_A-Z]\w{2,}(?:ing|ando|iendo)", value[0].written):
             return False  # "my car is leaking", but "my supplier is Sterling"
         favorite = not language.favorites.isdisjoint(subject.noun.split())
-        if (first in language.moods and not favorite) or (
-            attribute_of(attribute).category == "money" and counted is None and not self._counts(value)
-        ):
+        if first in language.moods and not favorite:
+            return False
+        if kind == "money" and counted is None and not self._counts(value):
             return False
         named = is_name(value[0], language) or first in language.honorifics
         return (

@@ -95,6 +95,10 @@ def _made(date: _Date, first: int, last: int, kind: _Kind, language: Language) -
 def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: bool) -> _Date | None:
     if not words:
         return None
+    used = language.times["week of"].begin(words)
+    day = _calendar(words[used:], language, today, ahead=ahead) if used else None
+    if day is not None and day.unit == "day":
+        return replace(day, used=used + day.used, unit="week")
     return (
         _fixed(words, language, today) or _ago(words, language, today) or _calendar(words, language, today, ahead=ahead)
     )

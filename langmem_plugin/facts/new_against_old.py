@@ -178,7 +178,8 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
         return Relation("duplicate", "says the same value in other words")
     if over and not was_over:
         said = set(plain(theirs).replace(",", " , ").split())
-        another = {plain(word) for word in theirs.split() if word[:1].isupper()} - set(plain(ours).split())
+        begins = old.text.startswith(theirs)  # "Married to Dana": there a capital letter names nobody
+        another = {plain(word) for word in theirs.split()[begins:] if word[:1].isupper()} - set(plain(ours).split())
         part = canonical(ours) <= _before_nouns(old)
         ends = within(ours, theirs) and not (_JOINS & said or another or part)  # "Acme" is not "Acme North"
         return Relation("supersedes", "says that it is no more so") if ends else Relation("keeps_both", "ends another")

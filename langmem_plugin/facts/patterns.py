@@ -31,8 +31,8 @@ _READ_AHEAD: Final = 5  # words in which a pattern begins: those before it are p
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """One pattern of a statement. `mark` is "-" where it is not so, "+" where it will be, "*" where its
-    value must be a name.
+    """One pattern of a statement. `mark` has "-" where it is not so, "+" where it will be, "*" where its value must be
+    a name.
     """
 
     attribute: str
@@ -144,10 +144,10 @@ def _made(pattern: Pattern, found: re.Match[str]) -> Match | None:
         through=opened[0] if opened else found.end(),
         is_open=opened is not None,
         said=2 * (found.group().count(" ") - free.count(" ")) + sum(each.endswith("+") for each in pattern.elements),
-        negated=(skipped.count("!") % 2 == 1) ^ (pattern.mark == "-"),
+        negated=(skipped.count("!") % 2 == 1) ^ ("-" in pattern.mark),
         over="^" in skipped,
-        ahead=pattern.mark == "+",
-        named=pattern.mark == "*",
+        ahead="+" in pattern.mark,
+        named="*" in pattern.mark,
     )
 
 

@@ -72,6 +72,9 @@ def test_what_is_so_no_more_is_not_told_as_current(told, old, new):
         ("אני נשואה לדוד", "נפרדתי מהפסיכולוגית שלי"),
         ("I live in Ghent", "I moved to the back row"),
         ("I smoke a pipe", "I stopped vaping"),
+        ("I work at Bosch", "I left Siemens last week"),
+        ("I'm married to Luuk", "my sister divorced Luuk's brother in May"),
+        ("trabajo en Bosch", "renuncié a la idea"),
     ],
 )
 def test_an_event_ends_nothing_else(told, old, new):
@@ -107,6 +110,16 @@ def test_what_ends_is_the_thing_that_is_named_and_no_part_or_neighbour_of_it(tol
         ("אני עובד באינטל", "התפטרתי מהעבודה"),
         ("אני עובד באינטל", "פיטרו אותי מאינטל"),
         ("I'm pregnant", "I gave birth to a girl"),
+        ("I work at Bosch", "I left my job with Bosch last week"),
+        ("Work at Bosch", "Resigned from Bosch in the week of 16 November 2026"),
+        ("My partner is Luuk", "I broke up with Luuk yesterday"),
+        ("Married to Luuk", "Divorced from Luuk in 2025"),
+        ("I'm married to Luuk", "I divorced Luuk"),
+        ("trabajo en Bosch", "renuncié a mi trabajo en Bosch la semana pasada"),
+        ("trabajo en Bosch", "renuncié a Bosch"),
+        ("trabajo de profesora", "dejé mi trabajo de profesora"),
+        ("trabajo en Bosch", "dimití de Bosch ayer"),
+        ("אני עובד באינטל", "פוטרתי מאינטל אתמול"),
     ],
 )
 def test_what_is_named_as_ended_ends(told, old, new):
