@@ -174,6 +174,8 @@ def test_a_member_of_a_group_who_quotes_the_question_answers_it_after_others_wer
     deliver({**erin, "sender": JASON, "sender_name": "Jason", "text": "hello everybody"})
 
     yes = {**erin, "text": "yes", "quoted": Quoted("out.3", None)}
+    deliver({**yes, "sender": None, "sender_name": None})  # an anonymous administrator
+    assert [each.text for each in memory.service.list_memories(FAMILY)] == ["I own a canoe"]
     assert deliver(yes) == ["🗑️ Forgotten: I own a canoe"]
 
 

@@ -326,9 +326,11 @@ def _usage(commands: Collection[CommandName], call: CommandCall) -> str:
 
 
 def _concerns(question: OpenQuestion, written_at: datetime | None, sender: str | None) -> bool:
-    """Tell whether a text may be about the question: not an older one, nor in a group one of another person."""
+    """Tell whether a text may be about the question: not an older one, nor in a group one of another person, or of an
+    administrator who stays anonymous.
+    """
     is_older = written_at is not None and as_utc(written_at) + _CLOCKS_DIFFER < question.asked_at
-    return not is_older and (sender is None or question.details.get(ASKED_OF, sender) == sender)
+    return not is_older and question.details.get(ASKED_OF, sender) == sender
 
 
 def _is_answer(question: OpenQuestion, text: str) -> bool:
