@@ -28,6 +28,7 @@ _NAMES: Final = frozenset(("name", "nickname"))
 _STATES: Final = frozenset(("age", "relationship", "diet"))
 _PLANS: Final = frozenset(("goal", "plan", "strategy"))
 _DICTATED: Final = frozenset(("secrets", "identity"))  # "save my card 4111 …"
+_HURTING: Final = frozenset(("allergy", "intolerance"))
 _TASTES: Final = frozenset(("like", "dislike"))
 _A: Final = frozenset(("a", "an", "un", "una"))
 _MEANT: Final = {"counted": "possession", "illness": "health"}
@@ -338,9 +339,11 @@ class Reader:
         if match.named and not (value[0].capital or self._without_articles(value)[0].capital):
             return None
         value = self._trimmed(value, match)
-        if negated and told and is_timed(match.attribute):  # "I left Google last week" ends what held until then
-            dated = moments(value, language, self._said_at or _ANY_DAY, ahead=False)
-            value = value[: dated[0].first] if dated and dated[-1].last == len(value) else value
+        if negated and told and self._said_at is not None and is_timed(match.attribute):
+            # "I left Google last week" ends what held until then; what was left in 2015 may hold again.
+            dated = moments(value, language, self._said_at, ahead=False)
+            if dated and dated[-1].last == len(value) and dated[-1].start > self._said_at - timedelta(days=730):
+                value = value[: dated[0].first] or value
         if not value or not self._is_value(value, subject, match.attribute, negated=negated):
             return None
         return Finding(
@@ -436,8 +439,7 @@ class Reader:
             return False
         if not self._noted and not value[0].capital and first in refused:
             return False
-        hurting = attribute in ("allergy", "intolerance") and not self._noted
-        if hurting and any(token.plain in refused for token in value):
+        if attribute in _HURTING and not self._noted and any(token.plain in refused for token in value):
             return False  # "allergic to stupid people"
         if subject.noun is None:
             return not subject.loose or attribute in OF_PEOPLE
@@ -447,16 +449,15 @@ class Reader:
         if attribute not in _PLANS and re.fullmatch(r"[^\W\d_A-Z]\w{2,}(?:ing|ando|iendo)", value[0].written):
             return False  # "my car is leaking", but "my supplier is Sterling"
         favorite = not language.favorites.isdisjoint(subject.noun.split())
-        if first in language.moods and not favorite:
-            return False
-        if kind == "money" and counted is None and not self._counts(value):
+        counts = self._counts(value)
+        if (first in language.moods and not favorite) or (kind == "money" and counted is None and not counts):
             return False
         named = is_name(value[0], language) or first in language.honorifics
         return (
             self._noted
             or not subject.loose
             or named
-            or self._counts(value)
+            or counts
             or favorite
             or re.match(language.recurring, " ".join(token.plain for token in value)) is not None
         )
@@ -483,7 +484,7 @@ class Reader:
         for token, following in zip(said.value, (*said.value[1:], None), strict=True):
             if token.plain == "," and following is not None and following.plain in _WITH:
                 parts[-1].append(token)
-            elif token.plain[:2] == "ול" and said.attribute in ("allergy", "intolerance"):  # "לאגוזים ולדגים"
+            elif token.plain[:2] == "ול" and said.attribute in _HURTING:  # "לאגוזים ולדגים"
                 parts.append([_bare(token, 2)])
             elif token.plain == "," or token.plain in self._language.listing:
                 parts.append([])

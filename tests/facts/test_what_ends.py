@@ -73,6 +73,7 @@ def test_what_is_so_no_more_is_not_told_as_current(told, old, new):
         ("I live in Ghent", "I moved to the back row"),
         ("I smoke a pipe", "I stopped vaping"),
         ("I work at Bosch", "I left Siemens last week"),
+        ("I work at Bosch", "I left Bosch in 2015"),
         ("I'm married to Luuk", "my sister divorced Luuk's brother in May"),
         ("trabajo en Bosch", "renuncié a la idea"),
     ],
