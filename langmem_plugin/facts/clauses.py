@@ -1,7 +1,7 @@
 """Read sentences from left to right, and find what each clause states about whom."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -83,7 +83,21 @@ class Reader:
             done = said.last
             self._remember(said)
             found += self._each(said)
-        return line, found
+        return line, found if self._noted else [*found, *self._mentioned(line, begin, found)]
+
+    def _mentioned(self, line: Line, begin: int, found: Sequence[Finding]) -> Iterator[Finding]:
+        """Give each person of the speaker's, by role and name, wherever that stands: "marrying my fiancée Steph"."""
+        told = " ".join(f"{each.subject.who} {' '.join(token.plain for token in each.value)}" for each in found)
+        for at in range(begin, len(line.tokens)):
+            if line.tokens[at].plain not in self._language.possessives or self._language.possessive_after:
+                continue
+            subject = subject_at(line, at)
+            if subject is None or subject.role is None or subject.noun is not None or not subject.name:
+                continue
+            joined = subject.end < len(line.tokens) and line.tokens[subject.end].plain in self._language.joins
+            name = " ".join(token.plain for token in subject.name)
+            if is_name(subject.name[0], self._language) and not joined and name not in told:
+                yield Finding(replace(subject, who=SELF), subject.role, subject.name, subject.first, subject.end)
 
     def _clause(self, line: Line, at: int, *, first: bool) -> Finding | None:
         subject = subject_at(line, at, known=self._known, noted=self._noted and first)

@@ -206,8 +206,8 @@ def _worded(text: str, line: Line, said: Finding, said_at: datetime | None) -> S
 
 def _timed(line: Line, said: Finding, said_at: datetime | None) -> list[Moment]:
     """Return the times said within the fact or right after it."""
-    if said_at is None or not is_timed(said.attribute):
-        return []
+    if said_at is None or not is_timed(said.attribute) or said.value == said.subject.name:
+        return []  # "dinner with my wife Dana yesterday"
     tokens = line.tokens[said.first : said.last + _LONGEST_TIME]
     return [
         each

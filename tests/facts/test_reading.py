@@ -58,6 +58,9 @@ I'm off on Thursdays | self/work schedule | Thursdays
 I'm a member of the Ramblers | self/membership | Ramblers
 I support Leyton Orient | self/like | Leyton Orient
 my exam is on the 9th of February | self/exam | 9th of February
+I had dinner with my wife Dana yesterday | self/wife | Dana
+pick up my son Tom from school on Monday | self/son | Tom
+my boss Ruth wants the report | self/boss | Ruth
 always book me a window seat | self/instruction | always book me a window seat
 don't ever ring me before 8 | self/instruction | don't ever ring me before 8
 I do keto | self/diet | keto
