@@ -20,9 +20,9 @@ from pathlib import Path
 from langgraph.store.memory import InMemoryStore
 
 from langmem_plugin import PhoneMemory
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.portability.person_writer import AT_ONCE
 from langmem_plugin.portability.records import ImportedMemory
 
 _PHONE = "+34600000001"
@@ -85,7 +85,7 @@ def importing(folder: Path, told: list[tuple[str, datetime]]) -> tuple[float, fl
 
 def embedding(told: list[tuple[str, datetime]]) -> tuple[float, float]:
     with MemoryService("sqlite://") as memory:
-        parts = [[text for text, _ in told[at : at + AT_ONCE]] for at in range(0, len(told), AT_ONCE)]
+        parts = [*in_parts([text for text, _ in told])]
         return timed(lambda: [memory.embedder.texts(part) for part in parts])
 
 

@@ -1,12 +1,15 @@
 """The benchmarks that judge are run in their smallest size, so that none of them expects what is not so any more."""
 
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import benchmarks
 from benchmarks.faults.oracle import Oracle
 from langmem_plugin import PhoneMemory
 
@@ -29,6 +32,12 @@ def run(name, *arguments):
         env={**os.environ, "PYTHONPATH": str(Path.cwd())},
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_benchmark_finds_the_parts_that_it_measures():
+    names = {each.name for each in pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")}
+    for name in names - {"benchmarks.embedding_graph"}:  # needs a package that nothing else does
+        importlib.import_module(name)
 
 
 @pytest.mark.spec("C-21", "C-23", "C-27")
