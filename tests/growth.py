@@ -1,5 +1,6 @@
 """How the time that work takes grows with the text it is given."""
 
+import gc
 import time
 from collections.abc import Callable
 
@@ -16,13 +17,17 @@ def is_linear(work: Callable[[str], object], text_of: Callable[[int], str], leng
     longer = _seconds(work, longer_text)
     if longer < _FAST or longer < 8 * shorter:
         return True
-    # Once more, since whatever else the machine does only ever adds.
-    again = min(longer, _seconds(work, longer_text))
-    return again < 8 * max(shorter, _seconds(work, text_of(length)))
+    # Again, since whatever else the machine does only ever adds.
+    again = min(longer, *(_seconds(work, longer_text) for _ in range(3)))
+    return again < max(_FAST, 8 * max(shorter, _seconds(work, text_of(length))))
 
 
 def _seconds(work: Callable[[str], object], text: str) -> float:
-    """Of this thread's own computing."""
+    """Of this thread's own computing, without looking for what earlier tests have left."""
+    gc.disable()
     started = time.thread_time()
-    work(text)
-    return time.thread_time() - started
+    try:
+        work(text)
+        return time.thread_time() - started
+    finally:
+        gc.enable()
