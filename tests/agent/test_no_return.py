@@ -6,6 +6,7 @@ from sqlalchemy import delete
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.database.memory_tables import extraction_job
+from langmem_plugin.memory.find.past_messages import PastMessage, as_it_stands
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
@@ -378,3 +379,20 @@ def test_what_the_other_said_last_replaces_what_was_there(memory, clock):
 
     memory.people.unlink(merged)
     assert (texts(memory), texts(memory, 4242)) == ([OLD], [NEW])
+
+
+@pytest.mark.spec("W-6")
+def test_what_stands_in_place_of_a_fact_is_looked_up_once_however_often_it_was_said(opened, clock, monkeypatch):
+    memory, looked_up = opened(), []
+    memory.service.remember(ERIN, OLD, source_id="h0", session_id="s")
+    clock.forward(hours=1)
+    memory.service.remember(ERIN, NEW)
+    said = [PastMessage(f"h{number}", "s", "user", OLD, clock().replace(year=2025)) for number in range(8)]
+    repository, look_up = memory.service.repository, memory.service.repository.instead_of
+    monkeypatch.setattr(repository, "instead_of", lambda *which: looked_up.append(which) or look_up(*which))
+
+    with memory.database.read() as connection:
+        shown = as_it_stands(connection, repository, ERIN, said)
+
+    assert [each.corrected_by for each in shown.values()] == [NEW] * 8
+    assert len(looked_up) == 1

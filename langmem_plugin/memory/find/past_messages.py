@@ -96,15 +96,19 @@ def as_it_stands(
         return {each.message_id: Shown(each, None) for each in messages}
     resting = {each.source_id for each in held if each.status in ("active", "pending")}
     superseded = [each for each in over if each.status == "superseded"]
+    forgotten = [each for each in over if each.status == "forgotten"]
+    now_of: dict[str, Memory | None] = {}  # many messages tell one fact, and each prompt asks for all of them
     shown: dict[str, Shown] = {}
     for each in messages:
-        left = _without(each, [fact for fact in over if fact.status == "forgotten"], resting)
+        left = _without(each, forgotten, resting)
         if left is None:
             continue
         newest = max((fact for fact in superseded if _is_in(each, fact)), key=_over_at, default=None)
         instead = None
         if newest is not None:
-            now = repository.instead_of(connection, newest)
+            if newest.id not in now_of:
+                now_of[newest.id] = repository.instead_of(connection, newest)
+            now = now_of[newest.id]
             instead = "" if now is None else now.text
             if bare(instead) == bare(newest.text):  # it is so again
                 instead = None
