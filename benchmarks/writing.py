@@ -24,9 +24,9 @@ from pathlib import Path
 
 from langmem_plugin.facts import Statement, classify, statements
 from langmem_plugin.facts.attributes import ATTRIBUTES, attribute_of
-from langmem_plugin.facts.values import canonical, within
-from langmem_plugin.languages.language import LANGUAGES, words
-from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.facts.value_comparison import canonical, within
+from langmem_plugin.languages.language_words import LANGUAGES, words
+from langmem_plugin.languages.text_normalization import plain
 from langmem_plugin.memory import MemoryService
 
 _HERE = Path(__file__).parent

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from langmem_plugin.conversation.sessions.session_rows import Silence as Silence
     from langmem_plugin.memory import Memory as Memory
     from langmem_plugin.memory import MemoryService as MemoryService
-    from langmem_plugin.memory.write.key_value import KeyValueMemory as KeyValueMemory
-    from langmem_plugin.memory.write.key_value import inject_memory_context as inject_memory_context
+    from langmem_plugin.memory.write.key_value_memory import KeyValueMemory as KeyValueMemory
+    from langmem_plugin.memory.write.key_value_memory import inject_memory_context as inject_memory_context
     from langmem_plugin.plugin import PhoneMemory as PhoneMemory
     from langmem_plugin.plugin import memory_recall_node as memory_recall_node
     from langmem_plugin.plugin import memory_write_node as memory_write_node

@@ -40,7 +40,7 @@ from langmem_plugin.identifiers import normalised
 from langmem_plugin.insight import Insight
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import opened_stores
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
@@ -55,11 +55,11 @@ from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
 from langmem_plugin.writing.extracted_fact import RuleExtraction
 from langmem_plugin.writing.extraction import Extraction
+from langmem_plugin.writing.extraction_input import OwnWords, WhoseWords
+from langmem_plugin.writing.extraction_jobs import ClaimKeeper, ExtractionJobs
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
-from langmem_plugin.writing.jobs import ClaimKeeper, ExtractionJobs
 from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.model_reconciliation import ModelReconciliation
-from langmem_plugin.writing.own_words import OwnWords, WhoseWords
 from langmem_plugin.writing.provenance import Provenance
 
 _utc_now = partial(datetime.now, UTC)

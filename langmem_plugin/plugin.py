@@ -34,7 +34,7 @@ from langmem_plugin.database import waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, is_group, normalised
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.operation_timing import timing
 from langmem_plugin.parts import Parts
 from langmem_plugin.portability.document_format import PersonExport

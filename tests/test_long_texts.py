@@ -15,11 +15,11 @@ from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.find.dates import named, without_days
+from langmem_plugin.memory.find.dates_in_question import named, without_days
 from langmem_plugin.memory.find.tokenizer import asked, terms
 from langmem_plugin.memory.instructions.conditions import Situation, parsed
-from langmem_plugin.memory.instructions.instructions import split
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.instructions.standing_instructions import split
+from langmem_plugin.memory.memory_types import plain
 from langmem_plugin.references import clear_cache, resolve
 from tests.cases import for_each
 from tests.growth import is_linear

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from langmem_plugin.foreign_text import one_line
-from langmem_plugin.memory.instructions.instructions import Instruction
+from langmem_plugin.memory.instructions.standing_instructions import Instruction
 
 INSTRUCTION_TOKENS = 1_000
 """The number of tokens in every prompt that standing instructions may take."""

@@ -21,7 +21,7 @@ from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.recall import NOTHING_TOLD, ReplyMemory, Told
 from langmem_plugin.memory.instructions.conditions import Situation
-from langmem_plugin.memory.instructions.instructions import Instruction, applying
+from langmem_plugin.memory.instructions.standing_instructions import Instruction, applying
 from langmem_plugin.references.shown.plain_data import plain
 
 log = event_log(__name__)

@@ -23,7 +23,7 @@ from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line, without_hidden
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 
 _LONGEST_NAME = 60
 _LONGEST_QUOTED = 300

@@ -14,7 +14,7 @@ from langmem_plugin.agent.model_input import sendable
 from langmem_plugin.agent.prompt_texts import joined
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 
 
 class RememberingState(AgentState[Any]):

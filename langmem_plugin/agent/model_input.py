@@ -34,7 +34,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage, as_it_stands
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.references import Resolution, describe, resolve
 from langmem_plugin.references.meant.resolver import quoted_place, shows_something
 from langmem_plugin.untraced import untraced

@@ -16,13 +16,13 @@ from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.facts import classify
 from langmem_plugin.facts.guards import asks_not_to_keep
 from langmem_plugin.facts.redacted_text import is_redacted
-from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.sensitive_facts import is_sensitive
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.past_messages import words_of
 from langmem_plugin.memory.find.tokenizer import terms
-from langmem_plugin.memory.models import MemoryFields
+from langmem_plugin.memory.memory_types import MemoryFields
 from langmem_plugin.people.consents import Consent
 from langmem_plugin.references.said.utterance import agrees
 

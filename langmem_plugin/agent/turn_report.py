@@ -18,7 +18,7 @@ from langmem_plugin.agent.model_input import references_of
 from langmem_plugin.agent.run_writing import message_of_run
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.models import LIVE
+from langmem_plugin.memory.memory_types import LIVE
 
 
 class RecalledMemory(TypedDict):

@@ -11,7 +11,7 @@ from typing import Any
 
 from langmem_plugin.conversation.own_words import Quoted
 from langmem_plugin.identifiers import masked
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 
 log = logging.getLogger(__name__)
 

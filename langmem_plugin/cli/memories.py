@@ -8,7 +8,7 @@ import typer
 from langmem_plugin.cli.opening import Limit, Phone, Whose, memory_of, note_read, on, owner_of
 from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, day, shown
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.models import Status
+from langmem_plugin.memory.memory_types import Status
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory

@@ -211,7 +211,7 @@ def owner_of(memory: "PhoneMemory", memory_id: str, phone: str | None) -> OwnerK
 
     Raises InvalidInput where nobody has it, or several have it and `phone` does not say whose is meant.
     """
-    from langmem_plugin.memory.keep.rows import owners_of_memory  # noqa: PLC0415 - the memory, that is opened, has it
+    from langmem_plugin.memory.keep.changes_and_checksums import owners_of_memory  # noqa: PLC0415 - the memory, that is opened, has it
 
     with memory.database.read() as connection:
         found = [OwnerKey(each) for each in owners_of_memory(connection, memory_id) if not isinstance(each, ScopeKey)]

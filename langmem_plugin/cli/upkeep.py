@@ -24,7 +24,7 @@ from langmem_plugin.database.urls import shown
 from langmem_plugin.errors import InvalidInput, SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
+from langmem_plugin.memory.keep.damage_check import examine as examine_memories
 
 
 @on(nullcontext)

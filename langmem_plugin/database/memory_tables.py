@@ -28,14 +28,14 @@ _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def _sealed() -> Column[bytes]:
-    """Return a column for the row's words, encrypted as one value (memory/keep/rows.py); null where the row holds them
-    in plain.
+    """Return a column for the row's words, encrypted as one value (memory/keep/changes_and_checksums.py); null
+    where the row holds them in plain.
     """
     return Column("sealed", LargeBinary)
 
 
 def _checksum() -> Column[int]:
-    """Return a column for the checksum of the row's content (memory/keep/memory_rows.py); a row without one
+    """Return a column for the checksum of the row's content (memory/keep/memory_row_mapping.py); a row without one
     is trusted.
     """
     return Column("checksum", BigInteger)

@@ -1,7 +1,6 @@
 """The facts that a sentence states and whom they are about, found by rules: no model, no database."""
 
 from langmem_plugin.facts.attributes import FactType, Slot, Statement
-from langmem_plugin.facts.classification import Classification, classify
 from langmem_plugin.facts.new_against_old import (
     Relation,
     alike_slots,
@@ -12,6 +11,7 @@ from langmem_plugin.facts.new_against_old import (
     subjects,
 )
 from langmem_plugin.facts.rule_extraction import statement_of, statements
+from langmem_plugin.facts.text_classification import Classification, classify
 
 __all__ = [
     "Classification",

@@ -6,7 +6,7 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Final, Literal
 
-from langmem_plugin.languages.language import words
+from langmem_plugin.languages.language_words import words
 
 FactType = Literal[
     "preference", "decision", "relationship", "project", "company", "personal", "strategic", "fact", "note"
@@ -75,7 +75,7 @@ ATTRIBUTES: Final = {
     for name in row.get(key, "").split("|")
     if name
 }
-ALIKE: Final = json.loads(files(__package__).joinpath("alike.json").read_text("utf-8"))
+ALIKE: Final = json.loads(files(__package__).joinpath("attribute_relations.json").read_text("utf-8"))
 ENDS: Final = {
     event: {attribute: words(cell) for attributes, cell in ended.items() for attribute in attributes.split("|")}
     for event, ended in ALIKE["ends"].items()

@@ -9,12 +9,12 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
-from langmem_plugin.facts.fact_in_sentence import NUMBER, STEM, Claim, Stated, same
-from langmem_plugin.facts.sensitive import is_sensitive
-from langmem_plugin.facts.values import bare, flat, is_number, names, numbers, words_of
-from langmem_plugin.facts.whom import SERVING
-from langmem_plugin.languages.language import LANGUAGES, words
-from langmem_plugin.languages.plain_text import LONGEST_KEPT, is_hebrew, plain
+from langmem_plugin.facts.negation_and_modality import NUMBER, STEM, Claim, Stated, same
+from langmem_plugin.facts.sensitive_facts import is_sensitive
+from langmem_plugin.facts.subject import SERVING
+from langmem_plugin.facts.value_comparison import bare, flat, is_number, names, numbers, words_of
+from langmem_plugin.languages.language_words import LANGUAGES, words
+from langmem_plugin.languages.text_normalization import LONGEST_KEPT, is_hebrew, plain
 from langmem_plugin.lru import cached_if_short
 
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++(?=\s|$)|\n")

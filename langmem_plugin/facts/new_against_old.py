@@ -10,11 +10,11 @@ from typing import Final, Literal
 
 from langmem_plugin.facts.attributes import ALIKE, ENDS, Slot, Statement, attribute_of
 from langmem_plugin.facts.guards import IDLE
-from langmem_plugin.facts.patterns import language_of
-from langmem_plugin.facts.values import accents_differ, adds, canonical, in_one_form, names, same, within
-from langmem_plugin.facts.whom import SELF
-from langmem_plugin.languages.language import LANGUAGES, words
-from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
+from langmem_plugin.facts.statement_patterns import language_of
+from langmem_plugin.facts.subject import SELF
+from langmem_plugin.facts.value_comparison import accents_differ, adds, canonical, in_one_form, names, same, within
+from langmem_plugin.languages.language_words import LANGUAGES, words
+from langmem_plugin.languages.text_normalization import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
 
 _KEPT: Final = 4_096

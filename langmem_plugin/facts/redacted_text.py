@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from langmem_plugin.facts.sensitive import kinds_of
+from langmem_plugin.facts.sensitive_facts import kinds_of
 
 MASK: Final = "•••"
 _PLACEHOLDERS = (MASK, "[REDACTED_", "_hash:", "****", "*.*.*.")  # the others are what LangChain's PIIMiddleware leaves

@@ -7,17 +7,17 @@ from datetime import datetime
 from typing import Final
 
 from langmem_plugin.facts.attributes import NAMED_IN, Slot, Statement, attribute_of
-from langmem_plugin.facts.clauses import Finding, Reader, is_timed, is_whole
-from langmem_plugin.facts.fact_in_sentence import Claim, Stated
+from langmem_plugin.facts.clause_reader import Finding, Reader, is_timed, is_whole
 from langmem_plugin.facts.guards import A_JOKE, ANOTHERS, doubted, is_automated, mocks, own_words, unbelieved
-from langmem_plugin.facts.moments import Moment, moments
-from langmem_plugin.facts.patterns import Line, language_of
-from langmem_plugin.facts.sensitive import is_sensitive
-from langmem_plugin.facts.sentences import Token, after_leads, begins, sentences
-from langmem_plugin.facts.standing_orders import instructions_in
-from langmem_plugin.facts.whom import SELF
-from langmem_plugin.languages.language import Language
-from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.facts.instruction_recognition import instructions_in
+from langmem_plugin.facts.negation_and_modality import Claim, Stated
+from langmem_plugin.facts.sensitive_facts import is_sensitive
+from langmem_plugin.facts.sentence_splitting import Token, after_leads, begins, sentences
+from langmem_plugin.facts.statement_patterns import Line, language_of
+from langmem_plugin.facts.subject import SELF
+from langmem_plugin.facts.time_expressions import Moment, moments
+from langmem_plugin.languages.language_words import Language
+from langmem_plugin.languages.text_normalization import plain
 
 _LONGEST_SENTENCE: Final = 120  # words
 _MOST: Final = 20  # facts of one message: people state no more at once, and each is compared with all that is known

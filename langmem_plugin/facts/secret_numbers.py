@@ -9,7 +9,7 @@ from stdnum.es import dni, nie
 from stdnum.il import idnr
 from stdnum.us import ssn
 
-from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.language_words import LANGUAGES, words
 
 NumberKind = Literal["card", "national id", "bank", "secret", "e-mail", "ip"]
 

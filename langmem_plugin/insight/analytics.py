@@ -17,10 +17,10 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts.attributes import ATTRIBUTES
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.keep.memory_rows import searched, valid
-from langmem_plugin.memory.keep.rows import all_rows, each_row
+from langmem_plugin.memory.keep.changes_and_checksums import all_rows, each_row
+from langmem_plugin.memory.keep.memory_row_mapping import searched, valid
 from langmem_plugin.memory.keep.usage_log import verdicts_of
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 
 UNCATEGORIZED, OF_THEIR_OWN, ENCRYPTED = "uncategorized", "of their own", "encrypted"
 """The names for memories without a category, for people's own categories, and for categories that cannot be read."""

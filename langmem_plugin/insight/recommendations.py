@@ -12,9 +12,9 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.embedding.embedder import from_bytes
-from langmem_plugin.memory.keep.memory_rows import valid
-from langmem_plugin.memory.models import LIVE
-from langmem_plugin.memory.write.decisions import stated, weighed
+from langmem_plugin.memory.keep.memory_row_mapping import valid
+from langmem_plugin.memory.memory_types import LIVE
+from langmem_plugin.memory.write.reconciliation_rules import stated, weighed
 
 Kind = Literal["unused", "duplicate", "stale", "low_confidence"]
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from babel import Locale
 
-from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.languages.text_normalization import plain
 
 _LOCALES: Final = {language: Locale.parse(language) for language in ("en", "es", "he")}
 MONTH_NAMES: Final[Mapping[str, Sequence[str]]] = {

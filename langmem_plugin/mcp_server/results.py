@@ -7,7 +7,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.models import Found, Outcome, Status
+from langmem_plugin.memory.memory_types import Found, Outcome, Status
 from langmem_plugin.writing.provenance import Why
 
 

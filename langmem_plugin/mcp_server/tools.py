@@ -29,7 +29,7 @@ from langmem_plugin.mcp_server.results import (
 )
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.recall import search_for
-from langmem_plugin.memory.models import Remembered, Status, storable
+from langmem_plugin.memory.memory_types import Remembered, Status, storable
 from langmem_plugin.plugin import PhoneMemory
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)

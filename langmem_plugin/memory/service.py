@@ -11,7 +11,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import ConfigurationError, InvalidInput, LangMemError, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey, normalised
-from langmem_plugin.memory.background import BackgroundThread
+from langmem_plugin.memory.calls_with_timeout import BackgroundThread
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.find.fact_ranking import Query
@@ -19,15 +19,15 @@ from langmem_plugin.memory.find.fact_search import Ask, FactSearch
 from langmem_plugin.memory.find.message_search import MessageHistory
 from langmem_plugin.memory.index.stores import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.instructions.instructions import StandingInstructions
+from langmem_plugin.memory.instructions.standing_instructions import StandingInstructions
 from langmem_plugin.memory.keep.categories import Categories
+from langmem_plugin.memory.keep.changes_and_checksums import Damages
+from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.reembedding import Reembedding
-from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.retention import Retention
-from langmem_plugin.memory.keep.rows import Damages
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.keep.usage_log import UsageLog
-from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
+from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Found, Memory, Mode, Status
 from langmem_plugin.memory.write.collection_adoption import CollectionAdoption
 from langmem_plugin.memory.write.memory_writer import MemoryWriter
 from langmem_plugin.memory.write.reconciler import Reconciler

@@ -23,7 +23,7 @@ from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.own_words import without_context
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.offline.english import QUESTIONS, pattern
 from langmem_plugin.offline.tool_arguments import Argument, Json, fill
 from langmem_plugin.offline.tool_choice import Choice, Chooser, Request, shares_verb, withholds

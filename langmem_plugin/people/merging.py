@@ -22,7 +22,7 @@ from langmem_plugin.database.personal_tables import clear
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.write.merging import OwnerMerge, Record
+from langmem_plugin.memory.write.memory_merge import OwnerMerge, Record
 from langmem_plugin.people import consents, links
 
 Check = Callable[[Connection], bool]

@@ -15,7 +15,7 @@ from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.people import link_codes, links
 from langmem_plugin.people.merging import Check, Merging, merge_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings, keep_name, name_of

@@ -33,13 +33,13 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.usage_log import logged
-from langmem_plugin.memory.models import LIVE
+from langmem_plugin.memory.memory_types import LIVE
 from langmem_plugin.people import consents, links, person_settings
 from langmem_plugin.portability import document_format as exported
 from langmem_plugin.portability.document_format import FORMAT, FORMAT_VERSION, PersonExport
 from langmem_plugin.portability.json_messages import as_json
 from langmem_plugin.portability.person_writer import refuse_switched_off
-from langmem_plugin.writing import jobs as job_records
+from langmem_plugin.writing import extraction_jobs as job_records
 
 log = event_log(__name__)
 

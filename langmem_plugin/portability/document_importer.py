@@ -28,14 +28,14 @@ from langmem_plugin.identifiers import OwnerKey, is_group, usable
 from langmem_plugin.identifiers.identifier import is_uuid
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.instructions.instructions import Instruction
+from langmem_plugin.memory.instructions.standing_instructions import Instruction
 from langmem_plugin.memory.keep.categories import Category
-from langmem_plugin.memory.keep.memory_rows import checked, validated
+from langmem_plugin.memory.keep.memory_row_mapping import checked, validated
 from langmem_plugin.memory.keep.usage_log import Use
 from langmem_plugin.memory.keep.usage_log import keep as keep_uses
 from langmem_plugin.memory.keep.usage_log import there as uses_there
-from langmem_plugin.memory.models import Memory, worded
-from langmem_plugin.memory.write.merging import OwnerMerge
+from langmem_plugin.memory.memory_types import Memory, worded
+from langmem_plugin.memory.write.memory_merge import OwnerMerge
 from langmem_plugin.people import consents, links, person_settings
 from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.time_zones import zone_named
@@ -50,8 +50,8 @@ from langmem_plugin.portability.person_writer import (
     store_in_parts,
 )
 from langmem_plugin.portability.records import ImportReport, first_error
-from langmem_plugin.writing import jobs as job_records
-from langmem_plugin.writing.jobs import JobRecord
+from langmem_plugin.writing import extraction_jobs as job_records
+from langmem_plugin.writing.extraction_jobs import JobRecord
 
 OneRecord = TypeVar("OneRecord", bound=Record)
 

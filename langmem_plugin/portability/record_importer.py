@@ -28,9 +28,9 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.instructions.conditions import parsed
-from langmem_plugin.memory.instructions.instructions import Instruction
+from langmem_plugin.memory.instructions.standing_instructions import Instruction
 from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
-from langmem_plugin.memory.models import MemoryFields
+from langmem_plugin.memory.memory_types import MemoryFields
 from langmem_plugin.portability.person_writer import (
     note_import,
     refuse_switched_off,

@@ -44,7 +44,7 @@ class ImportedSession(Imported):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedMemory(Imported):
-    """A fact. `fields` are those of `memory.models.MemoryFields`; a missing one is unknown."""
+    """A fact. `fields` are those of `memory.memory_types.MemoryFields`; a missing one is unknown."""
 
     text: str
     fields: Mapping[str, Any] = field(default_factory=dict)

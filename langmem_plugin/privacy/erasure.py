@@ -31,7 +31,7 @@ from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep.rows import begin_change
+from langmem_plugin.memory.keep.changes_and_checksums import begin_change
 from langmem_plugin.people import People, links
 from langmem_plugin.privacy import held_rows
 from langmem_plugin.privacy.receipts import ErasureReceipt, held_for, receipt_of, row_of

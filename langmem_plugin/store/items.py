@@ -8,8 +8,8 @@ from langgraph.store.base import Item, SearchItem
 from langgraph.store.base.embed import get_text_at_path
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.keep.memory_rows import MARK, mark_of, value_with
-from langmem_plugin.memory.models import Memory, storable
+from langmem_plugin.memory.keep.memory_row_mapping import MARK, mark_of, value_with
+from langmem_plugin.memory.memory_types import Memory, storable
 from langmem_plugin.store.namespaces import MEMORIES, Location, spelled
 
 Index = Literal[False] | list[str] | None

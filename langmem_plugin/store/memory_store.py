@@ -27,8 +27,8 @@ from langmem_plugin.database.memory_tables import memory as table
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, ScopeKey
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.keep.repository import NewMemory
-from langmem_plugin.memory.keep.rows import begin_change
+from langmem_plugin.memory.keep.changes_and_checksums import begin_change
+from langmem_plugin.memory.keep.memory_repository import NewMemory
 from langmem_plugin.store import items
 from langmem_plugin.store.namespaces import APPLICATION, MEMORIES, Location, escaped, fits, located, spelled
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from langmem_plugin.database.audit_trail import PERSON
 from langmem_plugin.errors import NotAuthorized
-from langmem_plugin.memory.models import OPERATOR
+from langmem_plugin.memory.memory_types import OPERATOR
 from langmem_plugin.people.access_tokens import CONSOLE_FOR, PAGE_FOR, AccessTokens, Kind
 from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.web.served import root_of

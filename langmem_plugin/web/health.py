@@ -13,7 +13,7 @@ from langmem_plugin.errors import NotAuthorized, StoreUnavailable
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import caller_by_header
 from langmem_plugin.web.served import Served
-from langmem_plugin.writing.jobs import ExtractionJobs
+from langmem_plugin.writing.extraction_jobs import ExtractionJobs
 
 try:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest

@@ -7,13 +7,13 @@ from typing import Any, Protocol
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType, Statement
-from langmem_plugin.facts.fact_in_sentence import Claim, Stated
 from langmem_plugin.facts.guards import doubted, sensitive_beyond, unbelieved
+from langmem_plugin.facts.negation_and_modality import Claim, Stated
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.keep.repository import Advice
-from langmem_plugin.memory.models import MemoryFields, storable
-from langmem_plugin.writing.own_words import Said
+from langmem_plugin.memory.keep.memory_repository import Advice
+from langmem_plugin.memory.memory_types import MemoryFields, storable
+from langmem_plugin.writing.extraction_input import Said
 
 log = event_log(__name__)
 

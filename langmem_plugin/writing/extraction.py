@@ -21,12 +21,12 @@ from langmem_plugin.facts.redacted_text import is_redacted
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.models import Remembered
+from langmem_plugin.memory.memory_types import Remembered
 from langmem_plugin.operation_timing import is_failure, timing
 from langmem_plugin.writing.extracted_fact import ExtractedFact, Extractor
-from langmem_plugin.writing.jobs import ClaimKeeper, ClaimLost, ExtractionJobs, Job
+from langmem_plugin.writing.extraction_input import OwnWords, Said, owners_of
+from langmem_plugin.writing.extraction_jobs import ClaimKeeper, ClaimLost, ExtractionJobs, Job
 from langmem_plugin.writing.model_reconciliation import ModelReconciliation
-from langmem_plugin.writing.own_words import OwnWords, Said, owners_of
 
 log = event_log(__name__)
 

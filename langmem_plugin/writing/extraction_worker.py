@@ -7,7 +7,7 @@ from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.writing.extraction import Extraction
-from langmem_plugin.writing.jobs import ClaimKeeper, ExtractionJobs
+from langmem_plugin.writing.extraction_jobs import ClaimKeeper, ExtractionJobs
 
 log = event_log(__name__)
 

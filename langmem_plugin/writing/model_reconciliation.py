@@ -20,7 +20,7 @@ from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.keep.repository import Advice
+from langmem_plugin.memory.keep.memory_repository import Advice
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.structured_answers import MODEL_TIMEOUT, StructuredAnswers, Unusable
 

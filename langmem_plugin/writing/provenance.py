@@ -15,7 +15,7 @@ from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
 from langmem_plugin.foreign_text import indented
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.memory_types import plain
 from langmem_plugin.notebook_view import Cells, card, in_words
 
 _LONGEST_CHAIN = 10  # facts, each in the place of the one before

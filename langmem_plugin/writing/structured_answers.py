@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel
 
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.background import TimedCalls
+from langmem_plugin.memory.calls_with_timeout import TimedCalls
 from langmem_plugin.untraced import untraced
 
 log = event_log(__name__)

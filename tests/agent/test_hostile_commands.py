@@ -8,7 +8,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode
 
 from langmem_plugin import MemoryState, PhoneMemory
-from langmem_plugin.memory.models import plain, storable
+from langmem_plugin.memory.memory_types import plain, storable
 from langmem_plugin.settings import Settings
 from tests.cases import for_each
 from tests.memory.test_bad_text import Letters

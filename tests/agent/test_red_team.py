@@ -18,7 +18,7 @@ from langmem_plugin.conversation.media.inline_removal import message_without_inl
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.transcript import NOTES
 from langmem_plugin.foreign_text import escaped_as_json, first_tag, one_line
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.settings import Settings
 from tests.agent.conftest import Scripted
 from tests.agent.red_team import MARK, POISONS, TAGS

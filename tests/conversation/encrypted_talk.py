@@ -21,7 +21,7 @@ from langmem_plugin.conversation.turns.message_claims import Claim, MessageClaim
 from langmem_plugin.database.encryption import encrypted_columns as columns
 from langmem_plugin.database.schema import insert_unless_there, metadata
 from langmem_plugin.errors import DamagedSession, SessionRefused
-from langmem_plugin.writing.jobs import ExtractionJobs
+from langmem_plugin.writing.extraction_jobs import ExtractionJobs
 
 MOM, DAD = "+972501234567", "+972507654321"
 WORDS = {MOM: "lemon chicken", DAD: "grilled salmon"}

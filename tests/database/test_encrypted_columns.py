@@ -24,7 +24,7 @@ from langmem_plugin.database.upkeep_tables import audit, erased_key, erasure, he
 from langmem_plugin.errors import SessionRefused
 from tests.cases import for_each
 
-_SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/keep/rows.py)"
+_SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/keep/changes_and_checksums.py)"
 _OF_LONG_TERM = {
     **dict.fromkeys((memory.c.text, memory.c.summary_text, memory.c.quote, memory.c.metadata), _SEALED),
     **dict.fromkeys((standing_instruction.c.text, standing_instruction.c.condition), _SEALED),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from langmem_plugin.facts.fact_in_sentence import Claim, Stated
 from langmem_plugin.facts.guards import doubted
+from langmem_plugin.facts.negation_and_modality import Claim, Stated
 from tests.cases import for_each
 from tests.facts.test_guards import why_not_at_once
 

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from langmem_plugin.facts.fact_in_sentence import Claim, Stated
 from langmem_plugin.facts.guards import asks_not_to_keep, corrects, doubted, sensitive_beyond, unbelieved
+from langmem_plugin.facts.negation_and_modality import Claim, Stated
 from tests.cases import for_each
 
 TODAY = date(2026, 3, 4)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.models import FACT_TYPES
+from langmem_plugin.memory.memory_types import FACT_TYPES
 from tests.cases import for_each
 from tests.memory.encrypted_services import encrypted_service
 

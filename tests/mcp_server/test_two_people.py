@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.cases import for_each
 from tests.mcp_server.conftest import ANNA, BEN, calling_by_http, serving

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.models import Filter
+from langmem_plugin.memory.memory_types import Filter
 from tests.cases import for_each
 
 ANNA = "+972501234567"

@@ -13,8 +13,8 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import ReplyMemory, search_for, share
 from langmem_plugin.memory.instructions.conditions import Situation
-from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.memory_types import Filter
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each
 
 ERIN = "+972501234567"

@@ -11,7 +11,7 @@ from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.errors import ConfigurationError, TooManyInstructions
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,8 @@ from langmem_plugin import PhoneMemory
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
 from langmem_plugin.memory.keep import categories
-from langmem_plugin.memory.keep.stored_tables import examine
-from langmem_plugin.memory.models import Filter
+from langmem_plugin.memory.keep.damage_check import examine
+from langmem_plugin.memory.memory_types import Filter
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes
 
 ANNA, ANNAS_TELEGRAM, BEN = "+972501234567", "telegram:4242", "+972507654321"

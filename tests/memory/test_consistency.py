@@ -18,10 +18,10 @@ from sqlalchemy import delete, event
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find import corpus
+from langmem_plugin.memory.find import corpus_cache
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.keep import rows
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.keep import changes_and_checksums
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each
 from tests.database.conftest import Child
 
@@ -193,7 +193,7 @@ def test_what_another_thread_gave_up_hides_nothing_from_a_search_that_waited_for
     def states_of(connection, owners):
         if threading.current_thread() is not searching:
             given_up.wait(10)
-        return rows.states_of(connection, owners)
+        return changes_and_checksums.states_of(connection, owners)
 
     def read(*asked):
         if waiting.ident is None:
@@ -202,7 +202,7 @@ def test_what_another_thread_gave_up_hides_nothing_from_a_search_that_waited_for
         return by_ids(*asked)
 
     waiting = threading.Thread(target=memory.search, args=(ANNA, "level"), kwargs={"mode": "text"})
-    monkeypatch.setattr(corpus, "states_of", states_of)
+    monkeypatch.setattr(corpus_cache, "states_of", states_of)
     with contextlib.suppress(KeyError), memory.database.together():
         memory.remember(ANNA, "The harp lesson is on Monday")
         monkeypatch.setattr(memory.repository, "by_ids", read)

@@ -11,8 +11,8 @@ from langmem_plugin.errors import DamagedMemory, LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import ReplyMemory
-from langmem_plugin.memory.keep.stored_tables import examine
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.keep.damage_check import examine
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each
 from tests.log_events import events
 from tests.waiting import until

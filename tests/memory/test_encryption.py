@@ -12,11 +12,11 @@ from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import ConfigurationError, DamagedMemory, InvalidInput, StoreUnavailable
 from langmem_plugin.memory.embedding.embedder import to_bytes
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.keep.memory_rows import digest_of
-from langmem_plugin.memory.keep.stored_tables import examine
-from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.write.key_value import KeyValueMemory
-from langmem_plugin.memory.write.merging import OwnerMerge
+from langmem_plugin.memory.keep.damage_check import examine
+from langmem_plugin.memory.keep.memory_row_mapping import digest_of
+from langmem_plugin.memory.memory_types import Filter
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
+from langmem_plugin.memory.write.memory_merge import OwnerMerge
 from tests.cases import for_each
 from tests.log_events import events
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes, tamper, texts

@@ -11,9 +11,9 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.models import Filter, Memory
-from langmem_plugin.memory.write.key_value import KeyValueMemory
-from langmem_plugin.memory.write.merging import OwnerMerge
+from langmem_plugin.memory.memory_types import Filter, Memory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
+from langmem_plugin.memory.write.memory_merge import OwnerMerge
 from tests.conftest import Clock
 from tests.memory.encrypted_services import encrypted_service
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin.errors import InstructionNotFound, InvalidInput
 from langmem_plugin.memory.instructions.conditions import Situation, parsed
-from langmem_plugin.memory.instructions.instructions import split
+from langmem_plugin.memory.instructions.standing_instructions import split
 from tests.cases import for_each
 
 ANNA, BEN = "+972501234567", "+972507654321"

@@ -10,7 +10,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.find import recall as visibility
 from langmem_plugin.memory.find.message_search import PastMessage
 from langmem_plugin.memory.instructions.conditions import Situation
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each
 
 PHONE = "+972501234567"

@@ -119,7 +119,7 @@ def test_vectors_of_another_model_are_looked_for_once_and_again_after_a_change(
 
 @pytest.mark.spec("M-14")
 def test_re_embedding_that_failed_in_the_background_is_done_again_by_itself(after_change, other, monkeypatch, caplog):
-    monkeypatch.setattr("langmem_plugin.memory.background._AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("langmem_plugin.memory.calls_with_timeout._AGAIN_SECONDS", 0.05)
     other.broken_after = 66
     after_change.reembedding.run_in_background()
     until(lambda: "background.failed" in events(caplog))

@@ -247,12 +247,12 @@ def test_an_id_that_is_taken_is_drawn_again_three_times(memory, monkeypatch, pla
 
 @pytest.mark.spec("M-14")
 def test_a_batch_whose_ids_collide_is_stored_whole_with_its_vectors_or_not_at_all(memory, monkeypatch):
-    monkeypatch.setattr("langmem_plugin.memory.keep.repository.uuid", Repeating(3))
+    monkeypatch.setattr("langmem_plugin.memory.keep.memory_repository.uuid", Repeating(3))
     made = memory.remember_many(ANNA, [("Anna drinks tea", {}), ("Anna plays chess", {}), ("Anna has a dog", {})])
     assert len({each.id for each in made}) == 3
     assert memory.list_memories(ANNA) == made[::-1]
     assert [each.memory for each in memory.query_similar_memories("pets", owner=ANNA, limit=1)] == [made[2]]
-    monkeypatch.setattr("langmem_plugin.memory.keep.repository.uuid", Repeating(10_000))
+    monkeypatch.setattr("langmem_plugin.memory.keep.memory_repository.uuid", Repeating(10_000))
     with pytest.raises(StoreUnavailable):
         memory.remember_many(ANNA, [("one", {}), ("two", {})])
     assert memory.count(ANNA) == 3

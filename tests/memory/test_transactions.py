@@ -12,9 +12,9 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.message_search import MessageHistory
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import ReplyMemory, search_for, share
-from langmem_plugin.memory.instructions.instructions import StandingInstructions
-from langmem_plugin.memory.keep.rows import begin_removal
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.instructions.standing_instructions import StandingInstructions
+from langmem_plugin.memory.keep.changes_and_checksums import begin_removal
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each
 
 pytestmark = pytest.mark.slow

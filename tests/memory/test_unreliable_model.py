@@ -13,7 +13,7 @@ from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding import embedder
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each
 from tests.log_events import events
 from tests.unreliable import WAYS, Unreliable

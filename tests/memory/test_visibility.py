@@ -10,7 +10,7 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import normalised, thread_key
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.recall import SHARED, share
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.memory.recalling import recalled_for
 
 ANNA, BEN = "+972501234567", "+972507654321"

@@ -20,7 +20,7 @@ from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.agent.test_exactly_once import Echo, die, killed, take_places_away, until_stored
 from tests.chat_graph import chat_graph
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN

@@ -10,7 +10,7 @@ from langmem_plugin.database.memory_tables import Rows, extraction_job
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
 from langmem_plugin.database.schema import Checked, Instant, Json
-from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
+from langmem_plugin.memory.keep.damage_check import examine as examine_memories
 from tests.cases import for_each
 from tests.privacy.conftest import (
     ANNA,

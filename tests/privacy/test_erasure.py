@@ -15,7 +15,7 @@ from langmem_plugin.database.people_tables import link_attempt, link_code, merge
 from langmem_plugin.database.schema import Owner, metadata
 from langmem_plugin.database.upkeep_tables import erasure, held_file, held_row
 from langmem_plugin.errors import ErasureIncomplete, InvalidInput, UnknownErasure, UnknownSession
-from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
+from langmem_plugin.memory.keep.damage_check import examine as examine_memories
 from langmem_plugin.privacy.erasure import Erasure
 from tests.database.conftest import Child
 from tests.privacy.conftest import (

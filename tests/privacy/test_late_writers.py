@@ -11,7 +11,7 @@ from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.database.upkeep_tables import erased_key
 from langmem_plugin.errors import ErasedMeanwhile, LangMemError, TurnLost, UnknownSession
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.privacy.conftest import ANNA, BEN, graph_of, opened, rows

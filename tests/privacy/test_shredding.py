@@ -13,7 +13,7 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine
 from langmem_plugin.database.encryption import encryption
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import DamagedSession, DecryptionRefused
-from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
+from langmem_plugin.memory.keep.damage_check import examine as examine_memories
 from langmem_plugin.privacy import erasure
 from tests.memory.encrypted_services import is_in, stored_bytes
 from tests.privacy.conftest import ANNA, ANNAS_OTHER, ANNAS_TELEGRAM, BEN, graph_of, live, opened

@@ -44,7 +44,7 @@ def test_what_is_none_is_explained_and_stays_in_the_form(memory, erin, text, tol
 
 
 def test_more_than_there_may_be_are_refused(memory, erin, monkeypatch):
-    monkeypatch.setattr("langmem_plugin.memory.instructions.instructions.MOST_INSTRUCTIONS", 1)
+    monkeypatch.setattr("langmem_plugin.memory.instructions.standing_instructions.MOST_INSTRUCTIONS", 1)
     erin.do("instructions", text="Answer in short")
     page = erin.do("instructions", status=422, text="Say it in rhymes")
     assert "instructions already" in page

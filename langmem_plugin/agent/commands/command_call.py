@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.replying.languages import Replies, typed_in
-from langmem_plugin.facts.standing_orders import Spoken
+from langmem_plugin.facts.instruction_recognition import Spoken
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.instructions.instructions import Instruction, Taken
+from langmem_plugin.memory.instructions.standing_instructions import Instruction, Taken
 from langmem_plugin.settings import Role
 
 log = event_log(__name__)

@@ -19,7 +19,7 @@ from langmem_plugin.agent.commands.privacy import consented, erases, erasing_ans
 from langmem_plugin.agent.messages import IncomingMessage, as_utc
 from langmem_plugin.agent.replying.languages import CommandName, Said, cleaned, may_be_typed, said, typed, wants_gone
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LinkedLately, StorageFull, StoreUnavailable
-from langmem_plugin.facts.standing_orders import instruction_in
+from langmem_plugin.facts.instruction_recognition import instruction_in
 from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log

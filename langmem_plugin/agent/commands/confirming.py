@@ -13,12 +13,12 @@ from langmem_plugin.agent.commands.command_call import CommandCall, one_line
 from langmem_plugin.agent.replying.languages import Replies, pattern_for, words_for
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory, StoreUnavailable
 from langmem_plugin.facts import classify
-from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.sensitive_facts import is_sensitive
 from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.models import Remembered
+from langmem_plugin.memory.memory_types import Remembered
 from langmem_plugin.people.consents import Permission
 from langmem_plugin.references.said.utterance import agrees
 from langmem_plugin.writing.confirmation import Unsure

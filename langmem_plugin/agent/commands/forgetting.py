@@ -14,7 +14,7 @@ from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.find.tokenizer import asked, terms
-from langmem_plugin.memory.models import bare
+from langmem_plugin.memory.memory_types import bare
 from langmem_plugin.references import resolve
 from langmem_plugin.references.said.utterance import agrees
 

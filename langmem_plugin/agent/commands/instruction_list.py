@@ -13,8 +13,8 @@ from langmem_plugin.agent.commands.command_call import (
 )
 from langmem_plugin.agent.replying.languages import words_for
 from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
-from langmem_plugin.facts.standing_orders import Spoken, order_of
-from langmem_plugin.memory.instructions.instructions import Instruction, split
+from langmem_plugin.facts.instruction_recognition import Spoken, order_of
+from langmem_plugin.memory.instructions.standing_instructions import Instruction, split
 
 _OFF, _ON, _REMOVE, _RANK, _NEW = (
     "|".join(words_for(f"instruction_{name}")) for name in ("off", "on", "remove", "rank", "add")

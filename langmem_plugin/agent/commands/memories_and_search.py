@@ -18,7 +18,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory
 from langmem_plugin.memory.find.past_messages import FoundMessage
 from langmem_plugin.memory.find.recall import search_for
-from langmem_plugin.memory.models import FACT_TYPES, Mode
+from langmem_plugin.memory.memory_types import FACT_TYPES, Mode
 from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens
 
 log = event_log(__name__)

@@ -19,7 +19,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, words_of
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 LANGUAGES = ("en", "he", "es")

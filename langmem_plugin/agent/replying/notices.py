@@ -16,11 +16,11 @@ from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TooManyInstructions
-from langmem_plugin.facts.standing_orders import Spoken, instructions_in, released_in
+from langmem_plugin.facts.instruction_recognition import Spoken, instructions_in, released_in
 from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.instructions.instructions import Taken
+from langmem_plugin.memory.instructions.standing_instructions import Taken
 
 log = event_log(__name__)
 

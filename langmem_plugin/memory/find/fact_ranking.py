@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.embedding.embedder import MOST_ODDS, Calibration, Embedder, Vector
 from langmem_plugin.memory.find.bm25 import Scores
-from langmem_plugin.memory.find.corpus import Corpus
+from langmem_plugin.memory.find.corpus_cache import Corpus
 from langmem_plugin.memory.find.tokenizer import asked, telling
-from langmem_plugin.memory.keep.rows import microseconds
-from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
+from langmem_plugin.memory.keep.changes_and_checksums import microseconds
+from langmem_plugin.memory.memory_types import EVERYTHING, Filter, MatchType, Mode, storable
 
 LIKELY = 0.5
 """The relevance of a row that is about a question as likely as not."""

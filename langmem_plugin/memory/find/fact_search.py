@@ -12,16 +12,16 @@ from sqlalchemy import BigInteger, Connection, Text, and_, bindparam, or_, selec
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
+from langmem_plugin.memory.find.corpus_cache import Corpus, CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import Hit, Query, best, foremost, ranked
 from langmem_plugin.memory.find.tokenizer import asked
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
-from langmem_plugin.memory.keep.filters import matching
-from langmem_plugin.memory.keep.memory_rows import Searched, searched
-from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row, microseconds
+from langmem_plugin.memory.keep.changes_and_checksums import Damages, OwnerStates, each_row, microseconds
+from langmem_plugin.memory.keep.memory_filters import matching
+from langmem_plugin.memory.keep.memory_repository import MemoryRepository
+from langmem_plugin.memory.keep.memory_row_mapping import Searched, searched
 from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, StoredVectors
-from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
+from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Found, Memory
 
 _CANDIDATES = 100  # candidates of a search through an index
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.find import fact_ranking
 from langmem_plugin.memory.find.bm25 import Scores, WordIndex
-from langmem_plugin.memory.find.corpus import Corpus
-from langmem_plugin.memory.find.dates import nearness, without_days
+from langmem_plugin.memory.find.corpus_cache import Corpus
+from langmem_plugin.memory.find.dates_in_question import nearness, without_days
 from langmem_plugin.memory.find.fact_ranking import Hit, Meaning, Query, best, match_type
 from langmem_plugin.memory.find.tokenizer import asked, terms
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.memory_types import plain
 
 _WORDS = 2.0
 _SESSION = 1.0

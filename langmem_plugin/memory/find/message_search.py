@@ -14,7 +14,7 @@ from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_eras
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
-from langmem_plugin.memory.find.corpus import CorpusCache, Entry
+from langmem_plugin.memory.find.corpus_cache import CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.message_ranking import ranked_messages
 from langmem_plugin.memory.find.past_messages import (
@@ -25,8 +25,7 @@ from langmem_plugin.memory.find.past_messages import (
     as_message,
     as_values,
 )
-from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import (
+from langmem_plugin.memory.keep.changes_and_checksums import (
     Damages,
     all_rows,
     begin_change,
@@ -35,8 +34,9 @@ from langmem_plugin.memory.keep.rows import (
     microseconds,
     owned,
 )
+from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
-from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
+from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.operation_timing import timed
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it

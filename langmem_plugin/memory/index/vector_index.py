@@ -23,7 +23,7 @@ from langmem_plugin.database.schema import put
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.background import BackgroundThread, TimedCalls
+from langmem_plugin.memory.calls_with_timeout import BackgroundThread, TimedCalls
 from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.index.stores import Collection, OpenCollection, VectorsById
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors

@@ -16,7 +16,7 @@ from lark import Lark, Transformer, UnexpectedInput, UnexpectedToken, v_args
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.find.tokenizer import stemmer
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.memory_types import plain
 
 _LONGEST = 500  # letters
 _DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

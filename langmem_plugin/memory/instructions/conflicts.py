@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from langmem_plugin.memory.find.tokenizer import terms
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.memory_types import plain
 
 _LONGEST = 300  # letters of a text that is read
-_SAID = json.loads(files(__package__).joinpath("styles.json").read_text("utf-8"))
+_SAID = json.loads(files(__package__).joinpath("conflict_words.json").read_text("utf-8"))
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -18,10 +18,10 @@ from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.keep import memory_rows
-from langmem_plugin.memory.keep.memory_rows import valid
-from langmem_plugin.memory.keep.rows import Damages, SealedTable, all_rows, begin_change
-from langmem_plugin.memory.models import plain, storable
+from langmem_plugin.memory.keep import memory_row_mapping
+from langmem_plugin.memory.keep.changes_and_checksums import Damages, SealedTable, all_rows, begin_change
+from langmem_plugin.memory.keep.memory_row_mapping import valid
+from langmem_plugin.memory.memory_types import plain, storable
 
 SEALED = SealedTable(
     table,
@@ -319,9 +319,9 @@ def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:
     names: dict[str, str] = {}
     examples = select(memory.c.category, func.min(memory.c.memory_id), func.max(memory.c.memory_id))
     for digest, *ids in connection.execute(examples.where(*has_one).group_by(memory.c.category)).all():
-        rows = select(*memory_rows.STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(ids))
+        rows = select(*memory_row_mapping.STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(ids))
         for row in all_rows(connection, rows):
-            if (made := memory_rows.as_memory(row, encryption)) is not None and made.category is not None:
+            if (made := memory_row_mapping.as_memory(row, encryption)) is not None and made.category is not None:
                 names[digest] = made.category
     return names
 
@@ -336,14 +336,14 @@ def recategorize(connection: Connection, owner: OwnerKey, name: str, category: s
 
     Their texts stay as they were said: only their revisions rise. Damaged ones stay as they are.
     """
-    encryption, mine = encryption_of(connection), select(*memory_rows.STORED).where(memory.c.owner == owner)
+    encryption, mine = encryption_of(connection), select(*memory_row_mapping.STORED).where(memory.c.owner == owner)
     spelled = in_parts(stored_as(connection, owner, {plain(name)}))
     rows = [row for part in spelled for row in all_rows(connection, mine.where(memory.c.category.in_(part)))]
-    held = [made for row in rows if (made := memory_rows.as_memory(row, encryption)) is not None]
+    held = [made for row in rows if (made := memory_row_mapping.as_memory(row, encryption)) is not None]
     number, _ = begin_change(connection, owner, len(held))
     for change, made in enumerate(held, number + 1 - len(held)):
         after = made.model_copy(update={"category": category, "revision": made.revision + 1})
-        values = memory_rows.as_values(after, encryption) | {"change": change}
+        values = memory_row_mapping.as_values(after, encryption) | {"change": change}
         here = (memory.c.owner == owner, memory.c.memory_id == made.id)
         connection.execute(update(memory).where(*here).values(values))
     record_all(connection, [Done("memory.changed", owner, made.id) for made in held])

@@ -19,15 +19,15 @@ from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.background import BackgroundThread
+from langmem_plugin.memory.calls_with_timeout import BackgroundThread
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.find import past_messages
 from langmem_plugin.memory.find.past_messages import PastMessage, as_message
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep.memory_rows import STORED, as_memory
-from langmem_plugin.memory.keep.rows import AnyRow, Damages, Kind, all_rows, begin_change
+from langmem_plugin.memory.keep.changes_and_checksums import AnyRow, Damages, Kind, all_rows, begin_change
+from langmem_plugin.memory.keep.memory_row_mapping import STORED, as_memory
 from langmem_plugin.memory.keep.stored_vectors import NAMED_BY, StoredVectors
-from langmem_plugin.memory.models import Memory, storable
+from langmem_plugin.memory.memory_types import Memory, storable
 
 log = event_log(__name__)
 

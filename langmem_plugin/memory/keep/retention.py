@@ -25,10 +25,10 @@ from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import states_of
+from langmem_plugin.memory.keep.changes_and_checksums import states_of
+from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts
-from langmem_plugin.memory.models import LIVE, OVER, Status
+from langmem_plugin.memory.memory_types import LIVE, OVER, Status
 
 _KEPT = (
     memory,

@@ -12,7 +12,7 @@ from langmem_plugin.database.schema import in_parts, inserts
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector, cosines, from_bytes, to_bytes, to_halves
-from langmem_plugin.memory.keep.rows import Damages, Kind, checksum_of_vector, each_row
+from langmem_plugin.memory.keep.changes_and_checksums import Damages, Kind, checksum_of_vector, each_row
 
 OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
 _MEMORY_VECTORS = select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum)

@@ -16,9 +16,9 @@ from langmem_plugin.database.schema import Instant, in_parts, insert_new, insert
 from langmem_plugin.errors import StoreUnavailable, TurnLost
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.instructions.instructions import StandingInstructions
-from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import owned
+from langmem_plugin.memory.instructions.standing_instructions import StandingInstructions
+from langmem_plugin.memory.keep.changes_and_checksums import owned
+from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from langmem_plugin.identifiers import OwnerKey, masked, owner_to_store
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.index.stores import ForeignDocument, OpenCollection
-from langmem_plugin.memory.keep.memory_rows import validated
-from langmem_plugin.memory.keep.repository import NewMemory
-from langmem_plugin.memory.keep.rows import owned
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.keep.changes_and_checksums import owned
+from langmem_plugin.memory.keep.memory_repository import NewMemory
+from langmem_plugin.memory.keep.memory_row_mapping import validated
+from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.memory.write.memory_writer import MemoryWriter
 
 log = event_log(__name__)

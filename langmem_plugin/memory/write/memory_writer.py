@@ -18,12 +18,12 @@ from langmem_plugin.memory.embedding.embedder import Embedder, Vector, unit
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import FactSearch
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep.filters import matching
-from langmem_plugin.memory.keep.repository import Advice, MemoryRepository, NewMemory
+from langmem_plugin.memory.keep.changes_and_checksums import begin_change
+from langmem_plugin.memory.keep.memory_filters import matching
+from langmem_plugin.memory.keep.memory_repository import Advice, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
-from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.keep.usage_log import UsageLog
-from langmem_plugin.memory.models import (
+from langmem_plugin.memory.memory_types import (
     EVERYTHING,
     LIVE,
     OVER,
@@ -38,8 +38,8 @@ from langmem_plugin.memory.models import (
     storable,
     worded,
 )
-from langmem_plugin.memory.write.decisions import statement_in
 from langmem_plugin.memory.write.reconciler import Reconciler, remembered
+from langmem_plugin.memory.write.reconciliation_rules import statement_in
 from langmem_plugin.operation_timing import timed
 
 

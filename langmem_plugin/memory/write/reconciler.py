@@ -24,12 +24,12 @@ from langmem_plugin.facts import (
 )
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector
-from langmem_plugin.memory.find.corpus import Corpus
+from langmem_plugin.memory.find.corpus_cache import Corpus
 from langmem_plugin.memory.find.fact_search import FactSearch, entry_of, sharing_words
-from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
-from langmem_plugin.memory.keep.rows import begin_change, owned
-from langmem_plugin.memory.models import LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
-from langmem_plugin.memory.write.decisions import (
+from langmem_plugin.memory.keep.changes_and_checksums import begin_change, owned
+from langmem_plugin.memory.keep.memory_repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
+from langmem_plugin.memory.memory_types import LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
+from langmem_plugin.memory.write.reconciliation_rules import (
     Decision,
     Stated,
     advised,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.memory.write.key_value import as_text
+from langmem_plugin.memory.write.key_value_memory import as_text
 from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
 from langmem_plugin.portability.sources.plain_values import (
     each_read,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.memory.models import FACT_TYPES
+from langmem_plugin.memory.memory_types import FACT_TYPES
 from langmem_plugin.portability.records import (
     ImportedCategory,
     ImportedInstruction,

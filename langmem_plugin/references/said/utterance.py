@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from langmem_plugin.languages.plain_text import is_hebrew
+from langmem_plugin.languages.text_normalization import is_hebrew
 from langmem_plugin.lru import LruCache
 from langmem_plugin.references.tokens import Token, stem, tokens
 from langmem_plugin.references.words import LANGUAGES, Language

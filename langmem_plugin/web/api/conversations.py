@@ -21,7 +21,7 @@ from langmem_plugin.web.api.fields import Body, Id, IdInBody, Limit, Offset, Tex
 from langmem_plugin.web.api.problems import Refused
 from langmem_plugin.web.api.routing import PAGED, answer, routes_of, tell_place
 from langmem_plugin.web.conversations import PointedAt, ToolCall, session_of, sessions_of, transcript
-from langmem_plugin.writing import jobs as job_records
+from langmem_plugin.writing import extraction_jobs as job_records
 
 log = event_log(__name__)
 

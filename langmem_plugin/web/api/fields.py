@@ -7,7 +7,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 
 MOST_LISTED = 500
 """The least relevance: a text that shares no word with a query is below it."""

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from langmem_plugin.errors import StaleMemory
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.instructions.instructions import Instruction, content_of
+from langmem_plugin.memory.instructions.standing_instructions import Instruction, content_of
 from langmem_plugin.web.api.calls import Call, Called, IfMatch
 from langmem_plugin.web.api.fields import Body, Id, Instant, Text, Told
 from langmem_plugin.web.api.idempotency import IdempotencyKey, once

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.models import Filter, MatchType, Mode, Outcome, SourceType, Status
+from langmem_plugin.memory.memory_types import Filter, MatchType, Mode, Outcome, SourceType, Status
 from langmem_plugin.web.api.calls import Call, Called, Revision
 from langmem_plugin.web.api.categories import MemoryCategory
 from langmem_plugin.web.api.fields import (

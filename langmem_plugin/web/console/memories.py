@@ -13,7 +13,7 @@ from starlette.responses import Response
 from langmem_plugin.errors import InvalidInput, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.models import Filter, Found, SourceType, Status
+from langmem_plugin.memory.memory_types import Filter, Found, SourceType, Status
 from langmem_plugin.web.changes import forget_each, recent
 from langmem_plugin.web.console.desk import AboutPerson, PersonDesk
 

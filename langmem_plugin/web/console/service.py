@@ -16,8 +16,8 @@ from langmem_plugin.people.everybody import MOST_COUNTED, how_many, listed, look
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.changes import recent
 from langmem_plugin.web.console.desk import AtDesk, Desk
-from langmem_plugin.writing import jobs as job_records
-from langmem_plugin.writing.jobs import ExtractionJobs
+from langmem_plugin.writing import extraction_jobs as job_records
+from langmem_plugin.writing.extraction_jobs import ExtractionJobs
 
 router = APIRouter()
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Filter, Memory
-from langmem_plugin.memory.models import bare, storable
+from langmem_plugin.memory.memory_types import bare, storable
 from langmem_plugin.people.consents import Given
 from langmem_plugin.web.changes import forget_each, recent
 from langmem_plugin.web.person.visit import Here, Visit

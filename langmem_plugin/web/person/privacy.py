@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput, StaleMemory, TurnTimeout, UnknownErasure
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.people import consents
 from langmem_plugin.people.consents import PERMISSIONS, Permission
 from langmem_plugin.people.person_settings import LanguageCode

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from langmem_plugin.memory.models import MemoryChanges
+from langmem_plugin.memory.memory_types import MemoryChanges
 from tests.web.api.conftest import ANNA
 
 pytestmark = pytest.mark.both_engines

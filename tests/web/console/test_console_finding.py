@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from langmem_plugin.writing import jobs as job_records
+from langmem_plugin.writing import extraction_jobs as job_records
 from tests.web.console.conftest import ERIN, JASON, Operator
 
 pytestmark = pytest.mark.both_engines

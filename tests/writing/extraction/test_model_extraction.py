@@ -12,10 +12,10 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.background import GivenUp
+from langmem_plugin.memory.calls_with_timeout import GivenUp
 from langmem_plugin.writing.extracted_fact import RuleExtraction
+from langmem_plugin.writing.extraction_input import Said
 from langmem_plugin.writing.model_extraction import ModelExtraction, found_in
-from langmem_plugin.writing.own_words import Said
 from tests.cases import for_each
 from tests.writing.extraction.conftest import BY_HAND, Extracting, fact, kept
 

@@ -6,8 +6,8 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatResult
 
-from langmem_plugin.memory.background import GivenUp
-from langmem_plugin.memory.keep.repository import Advice
+from langmem_plugin.memory.calls_with_timeout import GivenUp
+from langmem_plugin.memory.keep.memory_repository import Advice
 from tests.cases import for_each
 from tests.writing.extraction.conftest import Extracting, fact, kept
 
