@@ -69,10 +69,14 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is imported and collected stays to the end: to look through it for garbage again and again takes a tenth."""
+    """What is imported and collected stays to the end: to look through it for garbage again and again takes a tenth.
+
+    So does the search in what the tests make, at Python's own pace: of each test little is left.
+    """
     gc.disable()
     found = yield
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
     return found
 

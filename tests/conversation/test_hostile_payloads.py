@@ -1,6 +1,7 @@
 """Whoever can write to the database can still not run code: what is stored builds messages and data, nothing else."""
 
 import contextlib
+import functools
 import json
 import pickle
 import shutil
@@ -24,6 +25,7 @@ from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
+from tests.conftest import Clock
 
 pytestmark = pytest.mark.slow
 
@@ -111,6 +113,7 @@ class Shop(MessagesState):
     seen: list[str]
 
 
+@functools.lru_cache(1)
 def shop(saver: Any) -> Any:
     """Asks before it answers, so that there is a pending write; its notes are a row of their own."""
 
@@ -162,18 +165,30 @@ def opened(url: str, clock: Any, **arguments: Any) -> PhoneMemory:
     return PhoneMemory(url, settings=settings, embeddings=DeterministicFakeEmbedding(size=8), now=clock)
 
 
-@pytest.fixture(params=PLACES)
-def poisoned(request, database_url, clock, tmp_path):
-    """Phone → session id of people whose conversations were poisoned there, one for each payload."""
-    flag = tmp_path / "executed"
-    phones = {name: f"+97250123{number:04}" for number, name in enumerate(HARM)}
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory, migrated_file):
+    """A file in which one person for each payload has talked, and phone → session id of these people."""
+    file = tmp_path_factory.mktemp("talked") / "langmem.db"
+    shutil.copy(migrated_file, file)
     found = {}
-    with opened(database_url, clock) as memory:
-        for name, phone in phones.items():
+    with opened(f"sqlite:///{file}", Clock()) as memory:
+        for number in range(len(HARM)):
+            phone = f"+97250123{number:04}"
             assert memory.reply(shop(memory.saver), phone, "hello") == "ok"
             assert memory.reply(shop(memory.saver), phone, "buy") == "Sure?"
             found[phone] = memory.sessions.get_session(phone).session_id
-            poison(memory.saver, phone, request.param, HARM[name](f"echo {name} >> {flag}"))
+    return file, found
+
+
+@pytest.fixture(params=PLACES)
+def poisoned(request, talked, database_url, clock, tmp_path):
+    """Phone → session id of people whose conversations were poisoned there, one for each payload."""
+    flag = tmp_path / "executed"
+    file, found = talked
+    shutil.copy(file, tmp_path / "langmem.db")
+    with ConversationSaver(database_url, now=clock) as saver:
+        for phone, (name, harm) in zip(found, HARM.items(), strict=True):
+            poison(saver, phone, request.param, harm(f"echo {name} >> {flag}"))
     yield found
     assert not flag.exists()
 
