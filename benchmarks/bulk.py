@@ -23,7 +23,7 @@ from langmem_plugin import PhoneMemory
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.portability.records import ImportedMemory
+from langmem_plugin.portability.imported_records import ImportedMemory
 
 _PHONE = "+34600000001"
 _SINCE = datetime(2016, 1, 1, tzinfo=UTC)

@@ -23,7 +23,7 @@ from langgraph.graph import MessagesState
 
 from benchmarks.chatting import PHONE, Chatting, DeltaState
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
-from langmem_plugin.conversation.storage.session_messages import estimated_tokens
+from langmem_plugin.conversation.storage.message_rows import estimated_tokens
 from langmem_plugin.conversation.window import window
 from langmem_plugin.database.encryption.master_keys import new_master_key
 

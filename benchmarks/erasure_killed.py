@@ -18,9 +18,9 @@ import time
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.database.upkeep_tables import held_row
+from langmem_plugin.database.operations_tables import held_row
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.privacy import held_rows
+from langmem_plugin.privacy import erasure_hold
 
 
 def main(url: str, times: int) -> int:
@@ -45,7 +45,7 @@ def main(url: str, times: int) -> int:
         with PhoneMemory(url, settings=settings, embeddings=model) as memory:
             memory.housekeeping.sweep()
             with memory.database.read() as connection:
-                there = held_rows.left_of(connection, [who])
+                there = erasure_hold.left_of(connection, [who])
                 held = connection.execute(held_row.select().limit(1)).first()
             was_begun = memory.erasure.can_restore(who) is not None or not there
             restorable += memory.erasure.can_restore(who) is not None

@@ -25,8 +25,8 @@ from starlette.testclient import TestClient
 from benchmarks.reply_cost import server, with_memory
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.people.everybody import everybody
-from langmem_plugin.web.person_refs import PersonRefs
+from langmem_plugin.people.people_listing import everybody
+from langmem_plugin.web.sealed_person_addresses import PersonRefs
 
 _FIRST = "+972500000000"
 _SETTINGS = Settings(sweep_every=None, extraction="rules")

@@ -31,8 +31,8 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
-from langmem_plugin.conversation.own_words import without_context
-from langmem_plugin.conversation.storage.session_messages import estimated_tokens
+from langmem_plugin.conversation.quoted_and_own_words import without_context
+from langmem_plugin.conversation.storage.message_rows import estimated_tokens
 from langmem_plugin.conversation.window import paired
 
 PHONE = "+972501234567"

@@ -21,8 +21,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from langmem_plugin.database.database_from_settings import open_database
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.database.opening import open_database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.instructions.conditions import Situation

@@ -27,7 +27,7 @@ from langchain_core.embeddings import Embeddings
 
 from benchmarks.faults.pooler import free_port
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.people import request_rates
+from langmem_plugin.people import rate_limits
 from langmem_plugin.people.access_tokens import AccessTokens
 
 MEMORIES, AT_ONCE = 1_000, 100
@@ -47,7 +47,7 @@ class Hashed(Embeddings):
 
 
 def opened(url):
-    request_rates.REQUESTS_PER_MINUTE = 10**9
+    rate_limits.REQUESTS_PER_MINUTE = 10**9
     settings = Settings(extraction="off", search_past_sessions=False, sweep_every=None)
     return PhoneMemory(url, settings=settings, embeddings=Hashed())
 

@@ -9,8 +9,8 @@ from graphs.household import Household
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.models import chat_model
 from langmem_plugin.errors import LangMemError
-from langmem_plugin.foreign_text import visible
 from langmem_plugin.offline.chat_model import FOR_TRYING_OUT, OfflineChatModel
+from langmem_plugin.text_sanitizing import visible
 
 ASSISTANTS = {"assistant": family_assistant.build, "agent": family_agent.build}
 WELCOME = """You text as {phone}. Try: find me a chicken dinner, then: number 3 looks good, tell me more.

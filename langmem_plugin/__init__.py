@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory as PhoneMemory
     from langmem_plugin.plugin import memory_recall_node as memory_recall_node
     from langmem_plugin.plugin import memory_write_node as memory_write_node
-    from langmem_plugin.privacy.receipts import ErasureReceipt as ErasureReceipt
+    from langmem_plugin.privacy.erasure_receipts import ErasureReceipt as ErasureReceipt
     from langmem_plugin.references import resolve as resolve
     from langmem_plugin.settings import Settings as Settings
 
 _ROOMS = {
     "Citation": "agent.citations",
     "ConversationSaver": "conversation.saver",
-    "ErasureReceipt": "privacy.receipts",
+    "ErasureReceipt": "privacy.erasure_receipts",
     "KEY_VALUE_RULES": "agent.memory_tools",
-    "KeyValueMemory": "memory.write.key_value",
+    "KeyValueMemory": "memory.write.key_value_memory",
     "Memory": "memory",
     "MemoryMiddleware": "agent.middleware",
     "MemoryService": "memory",
@@ -42,7 +42,7 @@ _ROOMS = {
     "Settings": "settings",
     "Silence": "conversation.sessions.session_rows",
     "TurnReport": "agent.turn_report",
-    "inject_memory_context": "memory.write.key_value",
+    "inject_memory_context": "memory.write.key_value_memory",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",
     "resolve": "references",

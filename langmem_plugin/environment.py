@@ -13,8 +13,8 @@ from pydantic_settings import EnvSettingsSource
 
 from langmem_plugin.durations import EXPECTED
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.foreign_text import visible
 from langmem_plugin.logs import event_log
+from langmem_plugin.text_sanitizing import visible
 
 log = event_log(__name__)
 

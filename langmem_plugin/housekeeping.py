@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.sessions import searchable_sessions
+from langmem_plugin.conversation.sessions import sessions_to_index
 from langmem_plugin.conversation.sessions.session_rows import (
     ARCHIVED_TERM,
     INTERRUPT_TERM,
@@ -17,12 +17,12 @@ from langmem_plugin.conversation.sessions.session_rows import (
 )
 from langmem_plugin.conversation.turns.message_claims import ANSWERS_KEPT_FOR
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
+from langmem_plugin.database.audit_recording import SYSTEM, acts_from_now_on
+from langmem_plugin.database.batched_deletion import delete_in_slices
 from langmem_plugin.database.conversation_tables import acknowledged, incoming, question, thread_owner
-from langmem_plugin.database.deletion_in_slices import delete_in_slices
-from langmem_plugin.database.one_process import alone
+from langmem_plugin.database.operations_tables import operation
 from langmem_plugin.database.people_tables import link_code
-from langmem_plugin.database.upkeep_tables import operation
+from langmem_plugin.database.process_lease import alone
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.retention import Retention
@@ -102,7 +102,7 @@ class Housekeeping:
                 database, acknowledged, acknowledged.c.received_at <= now - ANSWERS_KEPT_FOR
             ),
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
-            "threads_forgotten": lambda: delete_in_slices(database, thread_owner, searchable_sessions.of_nobody(now)),
+            "threads_forgotten": lambda: delete_in_slices(database, thread_owner, sessions_to_index.of_nobody(now)),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
             "figures_deleted": lambda: delete_in_slices(
                 database, operation, operation.c.minute <= now - _FIGURES_KEPT_FOR

@@ -9,7 +9,7 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
-from langmem_plugin.foreign_text import visible
+from langmem_plugin.text_sanitizing import visible
 
 ADVICE: dict[str, str] = json.loads(Path(__file__).with_name("log_advice.json").read_text("utf-8"))
 """The advice about an event, by its name."""

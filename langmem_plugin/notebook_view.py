@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from langmem_plugin.foreign_text import visible
+from langmem_plugin.text_sanitizing import visible
 
 LONGEST, LONGEST_OF_MANY = 2_000, 500  # characters of a value, and of a value in a table of many
 MOST = 200  # rows, or values in a list

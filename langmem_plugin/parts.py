@@ -13,26 +13,26 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langmem_plugin import process_forks
-from langmem_plugin.agent.commands.commands import Commands
+from langmem_plugin.agent.commands.command_dispatch import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.instruction_choice import InstructionChoice
+from langmem_plugin.agent.instructions_in_prompt import InstructionChoice
 from langmem_plugin.agent.memory_in_prompt import RetrieverDocuments
 from langmem_plugin.agent.messages import TRACE_POLICY
 from langmem_plugin.agent.model_input import Summaries
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.replying.channel import Channel
+from langmem_plugin.agent.person_of_run import ServedPerson, owner_of_thread
+from langmem_plugin.agent.recall_and_write_steps import TurnContext
 from langmem_plugin.agent.replying.languages import Languages
-from langmem_plugin.agent.run_writing import RunWriting
-from langmem_plugin.agent.served_person import ServedPerson, owner_of_thread
-from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.agent.replying.reply_to_message import Channel
 from langmem_plugin.agent.turn_report import TurnReports
+from langmem_plugin.agent.write_permission import RunWriting
 from langmem_plugin.conversation.saver import ConversationSaver, SwitchedOffSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.storage.session_messages import estimated_tokens
+from langmem_plugin.conversation.storage.message_rows import estimated_tokens
 from langmem_plugin.database import Database
-from langmem_plugin.database.opening import open_database
-from langmem_plugin.database.urls import vector_index_of
+from langmem_plugin.database.database_from_settings import open_database
+from langmem_plugin.database.database_urls import vector_index_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
@@ -46,8 +46,8 @@ from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.portability.document_exporter import Exporter
 from langmem_plugin.portability.document_importer import DocumentImporter
-from langmem_plugin.portability.record_importer import Importer
-from langmem_plugin.privacy.audit import AuditLog
+from langmem_plugin.portability.product_importer import Importer
+from langmem_plugin.privacy.audit_log import AuditLog
 from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.settings import ERASE_AFTER, Settings, checked_tenant
 from langmem_plugin.store import MemoryStore

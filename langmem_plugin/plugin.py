@@ -11,6 +11,7 @@ from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
 from langgraph.config import get_stream_writer
 
+from langmem_plugin.agent.graph_check import check
 from langmem_plugin.agent.memory_tools import key_value_tools, memory_tools
 from langmem_plugin.agent.messages import (
     Delivery,
@@ -25,22 +26,21 @@ from langmem_plugin.agent.messages import (
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.model_input import references_of
 from langmem_plugin.agent.prompt_texts import joined
-from langmem_plugin.agent.replying.steps import Graph, Reply, Steps, aperform, perform
+from langmem_plugin.agent.replying.sync_async_steps import Graph, Reply, Steps, aperform, perform
 from langmem_plugin.agent.tool_node import tool_node
-from langmem_plugin.agent.wiring import check
 from langmem_plugin.config_file import settings_of
-from langmem_plugin.conversation.turns.turns import Turn
+from langmem_plugin.conversation.turns.turn_queue import Turn
 from langmem_plugin.database import waiting_once
-from langmem_plugin.database.audit_trail import PERSON, acting
+from langmem_plugin.database.audit_recording import PERSON, acting
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, is_group, normalised
 from langmem_plugin.memory.memory_types import storable
-from langmem_plugin.operation_timing import timing
 from langmem_plugin.parts import Parts
 from langmem_plugin.portability.document_format import PersonExport
-from langmem_plugin.portability.records import ImportReport
-from langmem_plugin.privacy.receipts import ErasureReceipt
+from langmem_plugin.portability.imported_records import ImportReport
+from langmem_plugin.privacy.erasure_receipts import ErasureReceipt
 from langmem_plugin.references import Resolution
+from langmem_plugin.telemetry import timing
 from langmem_plugin.writing.extraction import Extracted
 
 if TYPE_CHECKING:

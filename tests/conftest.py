@@ -19,9 +19,9 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 from langmem_plugin.database import Database, postgresql, sqlite
+from langmem_plugin.database.operations_tables import secret
 from langmem_plugin.database.schema import metadata
-from langmem_plugin.database.upkeep_tables import secret
-from langmem_plugin.identifiers.reading import warn_of_opaque
+from langmem_plugin.identifiers.identifier_parsers import warn_of_opaque
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 pytest_plugins = ["tests.cases", "tests.spec_table"]

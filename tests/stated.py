@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.conversation.own_words import without_context
+from langmem_plugin.conversation.quoted_and_own_words import without_context
 
 
 def stated(messages: Iterable[BaseMessage]) -> str:

@@ -18,11 +18,11 @@ from langgraph.types import interrupt
 from sqlalchemy import BigInteger, func, insert, select, type_coerce, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings, StoreUnavailable
-from langmem_plugin.conversation.turns import turns
+from langmem_plugin.conversation.turns import turn_queue
 from langmem_plugin.database.conversation_tables import incoming, question, session, turn
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
+from langmem_plugin.database.operations_tables import upkeep
 from langmem_plugin.database.people_tables import link_code
-from langmem_plugin.database.upkeep_tables import upkeep
 from tests.chat_graph import chat_graph
 from tests.database.conftest import Child
 from tests.log_events import events
@@ -150,7 +150,7 @@ def test_a_sweep_deletes_claimed_ids_questions_and_codes_when_nobody_needs_them(
 @pytest.mark.slow
 @pytest.mark.spec("C-22", "C-9")
 def test_tickets_of_processes_that_are_gone_are_taken_away_and_no_others(memory, monkeypatch):
-    monkeypatch.setattr(turns, "_ABANDONED_SECONDS", turns.SILENT_SECONDS)  # nobody waits behind them
+    monkeypatch.setattr(turn_queue, "_ABANDONED_SECONDS", turn_queue.SILENT_SECONDS)  # nobody waits behind them
     _put(memory, turn, {"thread": MOM, "renewals": 3}, {"thread": "+972508888888", "renewals": 0})
 
     with memory.turn(ERIN):
@@ -162,7 +162,7 @@ def test_tickets_of_processes_that_are_gone_are_taken_away_and_no_others(memory,
 @pytest.mark.slow
 @pytest.mark.spec("C-9")
 def test_who_stood_still_for_a_while_keeps_a_turn_that_nobody_waits_for(memory, monkeypatch):
-    monkeypatch.setattr(turns, "SILENT_SECONDS", 0.5)
+    monkeypatch.setattr(turn_queue, "SILENT_SECONDS", 0.5)
     _put(memory, turn, {"thread": MOM, "renewals": 3})
 
     with memory.turn(ERIN):

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.citations import Citation, citations_in, with_sources
-from langmem_plugin.conversation.media.inline_removal import message_without_inline
+from langmem_plugin.conversation.media.inline_media import message_without_inline
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.errors import InvalidInput

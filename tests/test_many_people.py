@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.people import everybody
+from langmem_plugin.people import people_listing
 
 pytestmark = pytest.mark.both_engines
 
@@ -80,8 +80,8 @@ def test_what_runs_by_itself_goes_by_indexes(database_url, offline_model):
         assert memory.extraction.jobs.claim()
         with memory.database.read() as connection:
             assert len(session_rows.listed(connection, None, 50)) == 50
-            assert len(everybody.listed(connection)) == 50
-            assert everybody.how_many(connection) is None
+            assert len(people_listing.listed(connection)) == 50
+            assert people_listing.how_many(connection) is None
         memory.erase("+972500000007")
     with psycopg.connect(database_url) as server:
         read = dict(server.execute(_READ).fetchall())

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from benchmarks.counting import counting
 from benchmarks.reply_cost import with_memory
 from langmem_plugin import PhoneMemory, resolve
-from langmem_plugin.conversation.storage import runs
+from langmem_plugin.conversation.storage import checkpoint_put_and_get
 from langmem_plugin.references import clear_cache
 
 pytestmark = pytest.mark.both_engines
@@ -21,7 +21,7 @@ ANSWER = "I found these:\n1. Pasta al forno\n2. Shakshuka\n3. Lentil soup\nWhich
 def test_a_reply_asks_no_more_of_the_database_and_of_the_model_than_its_budget(
     database_url, offline_model, monkeypatch
 ):
-    monkeypatch.setattr(runs, "_COMPANY_SECONDS", 5.0)  # however busy the machine is
+    monkeypatch.setattr(checkpoint_put_and_get, "_COMPANY_SECONDS", 5.0)  # however busy the machine is
     with PhoneMemory(database_url, embeddings=offline_model) as memory:
         graph = with_memory(memory)
         for fact in ("My cat is Tom", "I love Italian food"):

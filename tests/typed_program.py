@@ -8,7 +8,7 @@ from langgraph.graph import START, StateGraph
 
 from langmem_plugin import ConversationSaver, Memory, MemoryService, MemoryState, PhoneMemory, Settings, resolve
 from langmem_plugin.agent.models import chat_model
-from langmem_plugin.agent.replying.steps import Reply
+from langmem_plugin.agent.replying.sync_async_steps import Reply
 from langmem_plugin.memory.memory_types import Found, Remembered
 from langmem_plugin.references import Resolution
 

@@ -8,21 +8,21 @@ from langchain_core.exceptions import LangChainException
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 
-from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.citations import Citation, cites, with_sources
 from langmem_plugin.agent.messages import Recalled, last_said
+from langmem_plugin.agent.parts_protocol import AgentParts
+from langmem_plugin.agent.person_of_run import answered_now
 from langmem_plugin.agent.prompt_texts import context_block, context_line, when_told
-from langmem_plugin.agent.replying.notices import note_missing
-from langmem_plugin.agent.served_person import answered_now
+from langmem_plugin.agent.replying.reply_notices import note_missing
 from langmem_plugin.errors import EmbeddingUnavailable, LangMemError, SessionExpired, StoreUnavailable, client_errors
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.recall import NOTHING_TOLD, ReplyMemory, Told
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.instructions.standing_instructions import Instruction, applying
-from langmem_plugin.references.shown.plain_data import plain
+from langmem_plugin.references.shown.tool_data import plain
 
 log = event_log(__name__)
 

@@ -8,19 +8,19 @@ from zoneinfo import ZoneInfo
 from langchain_core.tools import BaseTool, tool
 from langgraph.prebuilt import InjectedState
 
-from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.messages import messages_of
+from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.prompt_texts import as_told, when_told
-from langmem_plugin.agent.run_writing import RunWriting
-from langmem_plugin.database.audit_trail import TOOL, acting
+from langmem_plugin.agent.write_permission import RunWriting
+from langmem_plugin.database.audit_recording import TOOL, acting
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
-from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import FoundMessage
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory, Result, as_text
+from langmem_plugin.text_sanitizing import one_line
 
 log = event_log(__name__)
 

@@ -14,16 +14,16 @@ from langgraph.graph.message import add_messages
 from langgraph.types import TracePolicy, omit_payload
 from typing_extensions import TypedDict
 
-from langmem_plugin.agent.replying.steps import Sending
+from langmem_plugin.agent.replying.sync_async_steps import Sending
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.conversation.media.inline_removal import image_block
+from langmem_plugin.conversation.media.inline_media import image_block
 from langmem_plugin.conversation.media.media_reference import words_in
-from langmem_plugin.conversation.own_words import QUOTED, Quoted, own_words, quoted_of
-from langmem_plugin.conversation.transcript import NOTES, notes_of
+from langmem_plugin.conversation.message_as_dict import NOTES, notes_of
+from langmem_plugin.conversation.quoted_and_own_words import QUOTED, Quoted, own_words, quoted_of
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.foreign_text import one_line, without_hidden
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
 from langmem_plugin.memory.memory_types import storable
+from langmem_plugin.text_sanitizing import one_line, without_hidden
 
 _LONGEST_NAME = 60
 _LONGEST_QUOTED = 300
@@ -112,7 +112,7 @@ class IncomingMessage:
 
     @property
     def own_words(self) -> str:
-        """The part of the text in the sender's own words: see `own_words.py`."""
+        """The part of the text in the sender's own words: see `quoted_and_own_words.py`."""
         return own_words(self.words)
 
     @cached_property

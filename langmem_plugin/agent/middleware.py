@@ -12,7 +12,7 @@ from langgraph.types import Command
 from langmem_plugin.agent.messages import TRACE_POLICY, Recalled, messages_of, recalled_of
 from langmem_plugin.agent.model_input import sendable
 from langmem_plugin.agent.prompt_texts import joined
-from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.agent.recall_and_write_steps import TurnContext
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.memory_types import storable
 

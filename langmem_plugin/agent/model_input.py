@@ -15,29 +15,29 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.messages import Recalled, as_shown, newest_of_person
 from langmem_plugin.agent.models import no_model
+from langmem_plugin.agent.parts_protocol import AgentParts
+from langmem_plugin.agent.person_of_run import session_of_run
 from langmem_plugin.agent.prompt_texts import joined, late_text, standing_text
-from langmem_plugin.agent.replying.notices import note_missing
-from langmem_plugin.agent.served_person import session_of_run
+from langmem_plugin.agent.replying.reply_notices import note_missing
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.picture_urls import why_refused
-from langmem_plugin.conversation.own_words import looks_like_context, own_words, quoted_of, with_context
-from langmem_plugin.conversation.transcript import role_of, written_at
+from langmem_plugin.conversation.message_as_dict import role_of, written_at
+from langmem_plugin.conversation.quoted_and_own_words import looks_like_context, own_words, quoted_of, with_context
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import StoreUnavailable
-from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage, as_it_stands
 from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.references import Resolution, describe, resolve
 from langmem_plugin.references.meant.resolver import quoted_place, shows_something
-from langmem_plugin.untraced import untraced
+from langmem_plugin.text_sanitizing import one_line
+from langmem_plugin.untraced_model_calls import untraced
 
 _ASK = (
     "Summarise this part of a conversation in at most five short sentences, for the assistant who goes on with it."

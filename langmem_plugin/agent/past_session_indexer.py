@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from langmem_plugin.agent.served_person import names_its_owner, owner_of_thread
+from langmem_plugin.agent.person_of_run import names_its_owner, owner_of_thread
 from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.media.media_reference import words_in
+from langmem_plugin.conversation.message_as_dict import key_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.sessions import searchable_sessions
-from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
-from langmem_plugin.conversation.transcript import key_of
+from langmem_plugin.conversation.sessions import sessions_to_index
+from langmem_plugin.conversation.sessions.sessions_to_index import Waiting
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -58,7 +58,7 @@ class PastSessionIndexer:
         while True:
             silent_since = self._saver.sessions.silence.since(self._saver.sessions.now())
             with self._saver.database.read() as connection:
-                found = searchable_sessions.waiting(connection, silent_since, limit=_AT_ONCE)
+                found = sessions_to_index.waiting(connection, silent_since, limit=_AT_ONCE)
             for each in found:
                 if self.worker.closing.is_set():
                     return added
@@ -72,10 +72,10 @@ class PastSessionIndexer:
         if not thread or owner == thread or names_its_owner(thread):
             return
         with self._saver.database.read() as connection:
-            if searchable_sessions.is_claimed(connection, thread, owner):
+            if sessions_to_index.is_claimed(connection, thread, owner):
                 return
         with self._saver.database.write() as connection:
-            searchable_sessions.claim(connection, thread, owner, self._saver.sessions.now())
+            sessions_to_index.claim(connection, thread, owner, self._saver.sessions.now())
 
     def _look(self) -> float:
         try:
@@ -96,10 +96,10 @@ class PastSessionIndexer:
             # It is looked at again when it was rebuilt; what was taken from it before stays.
             log.warning("past_sessions.damaged", exc_info=True, extra={"session_id": found.session_id})
             with self._saver.database.write() as connection:
-                searchable_sessions.take(connection, found)
+                sessions_to_index.take(connection, found)
             return 0
         added = self._history.follow(
-            owner, found.session_id, said, lambda connection: searchable_sessions.take(connection, found)
+            owner, found.session_id, said, lambda connection: sessions_to_index.take(connection, found)
         )
         if added:
             log.info("past_sessions.taken", extra={"phone": masked(found.thread), "messages": added})

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from langmem_plugin.agent.citations import Citation, source_of
-from langmem_plugin.foreign_text import one_line
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.dates_in_question import is_over
 from langmem_plugin.memory.instructions.standing_instructions import Instruction
+from langmem_plugin.text_sanitizing import one_line
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LONGEST_SOURCE = 200

@@ -23,11 +23,11 @@ from langgraph.types import Command, interrupt
 from langmem_plugin.agent.messages import Recalled, messages_of, recalled_of
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.foreign_text import one_line
 from langmem_plugin.references.meant.resolver import ledger_of, results_of
-from langmem_plugin.references.shown.items import ItemEntry, is_code, leaves
-from langmem_plugin.references.shown.tool_results import ResultList, reads
+from langmem_plugin.references.shown.lists_in_tool_results import ResultList, reads
+from langmem_plugin.references.shown.shown_items import ItemEntry, is_code, leaves
 from langmem_plugin.references.tokens import key_words, normal
+from langmem_plugin.text_sanitizing import one_line
 
 
 def tool_node(tools: Sequence[BaseTool | Callable[..., Any]], **options: Any) -> Runnable[Any, Any]:

@@ -12,11 +12,11 @@ from typing import NotRequired
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
-from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.messages import MemoryState, Recalled
 from langmem_plugin.agent.model_input import references_of
-from langmem_plugin.agent.run_writing import message_of_run
-from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.agent.parts_protocol import AgentParts
+from langmem_plugin.agent.recall_and_write_steps import TurnContext
+from langmem_plugin.agent.write_permission import message_of_run
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.memory_types import LIVE
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from langmem_plugin.agent.replying.languages import cleaned, typed
-from langmem_plugin.channels.incoming import (
+from langmem_plugin.channels.payloads import (
     REFUSED,
     Incoming,
     card,
@@ -16,8 +16,8 @@ from langmem_plugin.channels.incoming import (
     place,
     text_in,
 )
-from langmem_plugin.channels.parts import split
-from langmem_plugin.conversation.own_words import Quoted
+from langmem_plugin.channels.text_splitting import split
+from langmem_plugin.conversation.quoted_and_own_words import Quoted
 
 _LONGEST = 4096
 _NOT_TEXT = re.compile("animation|audio|checklist|dice|document|game|paid_media|poll|sticker|story|video(_note)?|voice")

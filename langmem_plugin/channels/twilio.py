@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
-from langmem_plugin.channels.incoming import REFUSED, Incoming, is_same, log, mapping, note_refusal, place, text_in
-from langmem_plugin.channels.parts import split
-from langmem_plugin.conversation.own_words import Quoted
+from langmem_plugin.channels.payloads import REFUSED, Incoming, is_same, log, mapping, note_refusal, place, text_in
+from langmem_plugin.channels.text_splitting import split
+from langmem_plugin.conversation.quoted_and_own_words import Quoted
 
 _SMS_SEPTETS, _SMS_UNITS, _WHATSAPP = 1530, 670, 1600  # ten segments, in letters of GSM or in UTF-16; one message
 _GSM = re.compile("[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,\\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\\\\\[~\\]|€]*")

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 from langgraph.pregel import Pregel
 
-from langmem_plugin.agent.commands.commands import stands_alone
+from langmem_plugin.agent.commands.command_dispatch import stands_alone
 from langmem_plugin.agent.messages import Delivery
-from langmem_plugin.agent.replying.steps import Reply
-from langmem_plugin.channels.acknowledged import Acknowledged, Key
-from langmem_plugin.channels.incoming import Incoming, TryLater
+from langmem_plugin.agent.replying.sync_async_steps import Reply
+from langmem_plugin.channels.payloads import Incoming, TryLater
+from langmem_plugin.channels.unanswered_messages import Acknowledged, Key
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.plugin import PhoneMemory

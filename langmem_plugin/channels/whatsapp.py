@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from langmem_plugin.channels.incoming import (
+from langmem_plugin.channels.payloads import (
     REFUSED,
     Incoming,
     card,
@@ -20,8 +20,8 @@ from langmem_plugin.channels.incoming import (
     text_in,
     without_phones,
 )
-from langmem_plugin.channels.parts import split
-from langmem_plugin.conversation.own_words import Quoted
+from langmem_plugin.channels.text_splitting import split
+from langmem_plugin.conversation.quoted_and_own_words import Quoted
 
 _LET_BE = re.compile(
     "call|ephemeral|errors|group|pin|poll_update|protocol|request_welcome|revoke|system|un(known|supported)"

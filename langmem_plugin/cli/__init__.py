@@ -22,33 +22,33 @@ except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'phone-memory[cli]'") from error
 
 from langmem_plugin.errors import LangMemError
-from langmem_plugin.foreign_text import visible
+from langmem_plugin.text_sanitizing import visible
 
 _LOOKED_THROUGH = 100_000
 """The number of objects that are made before the garbage collector looks for garbage among them."""
 
 COMMANDS = {
-    "demo": "trying_out:demo",
-    "chat": "trying_out:chat",
-    "bench": "trying_out:bench",
-    "serve": "serve:serve",
-    "mcp": "serve:mcp",
-    "worker": "upkeep:worker",
-    "token": "keys:token_app",
-    "keys": "keys:app",
+    "demo": "chat_demo_bench:demo",
+    "chat": "chat_demo_bench:chat",
+    "bench": "chat_demo_bench:bench",
+    "serve": "serve_and_mcp:serve",
+    "mcp": "serve_and_mcp:mcp",
+    "worker": "expire_doctor_reindex_worker:worker",
+    "token": "keys_and_tokens:token_app",
+    "keys": "keys_and_tokens:app",
     "people": "people:app",
     "memories": "memories:app",
     "sessions": "sessions:app",
-    "recall": "asking:recall",
-    "resolve": "asking:resolve",
-    "audit": "privacy:audit",
-    "export": "portability:export_person",
-    "import": "portability:import_person",
-    "erase": "privacy:erase",
-    "restore": "privacy:restore",
-    "doctor": "upkeep:doctor",
-    "expire": "upkeep:expire",
-    "reindex": "upkeep:reindex",
+    "recall": "recall_and_resolve:recall",
+    "resolve": "recall_and_resolve:resolve",
+    "audit": "erase_and_audit:audit",
+    "export": "export_and_import:export_person",
+    "import": "export_and_import:import_person",
+    "erase": "erase_and_audit:erase",
+    "restore": "erase_and_audit:restore",
+    "doctor": "expire_doctor_reindex_worker:doctor",
+    "expire": "expire_doctor_reindex_worker:expire",
+    "reindex": "expire_doctor_reindex_worker:reindex",
 }
 """The place of each command: module:function, or module:app for a group of commands. They are in the order of help: to
 try it, to serve it, to look, to hand over and to erase, to keep it in order.
@@ -70,7 +70,7 @@ class LangMem(TyperGroup):
         return name, None if name is None or command is None else loaded(name), rest
 
     def invoke(self, ctx: Any) -> Any:
-        from langmem_plugin.database.audit_trail import acting  # noqa: PLC0415 - help needs no database
+        from langmem_plugin.database.audit_recording import acting  # noqa: PLC0415 - help needs no database
 
         sys.stdout = sys.stdout or io.StringIO()  # it is None where it was closed
         for stream in (sys.stdout, sys.stderr):

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.opening import Limit, Phone, Whose, memory_of, note_read, on, owner_of
-from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, day, shown
+from langmem_plugin.cli.command_context import Limit, Phone, Whose, memory_of, note_read, on, owner_of
+from langmem_plugin.cli.output import Reveal, Rows, Told, Yes, confirm, day, shown
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.memory_types import Status
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.opening import Limit, memory_of, note_read, on
-from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, shown
+from langmem_plugin.cli.command_context import Limit, memory_of, note_read, on
+from langmem_plugin.cli.output import Reveal, Rows, Told, Yes, confirm, shown
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people import links
-from langmem_plugin.people.everybody import everybody
+from langmem_plugin.people.people_listing import everybody
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from langmem_plugin.cli.opening import Limit, note_read, on, saver_of
-from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, minute, shown
+from langmem_plugin.cli.command_context import Limit, note_read, on, saver_of
+from langmem_plugin.cli.output import Reveal, Rows, Told, Yes, confirm, minute, shown
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.foreign_text import visible
+from langmem_plugin.text_sanitizing import visible
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
 _Id = Annotated[str, typer.Argument(help="the session's id, as `langmem sessions list` shows it")]

@@ -31,18 +31,18 @@ from langmem_plugin.conversation.config_keys import is_automated, ticket_of, wit
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import FileEncryption, Media, data_of, files_of
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
+from langmem_plugin.conversation.sessions.session_lifecycle import SessionStore
 from langmem_plugin.conversation.sessions.session_move import copy_sessions, standing_still
 from langmem_plugin.conversation.sessions.session_rows import ARCHIVED_TERM, DEFAULT_SILENCE, Session, Silence
-from langmem_plugin.conversation.sessions.session_store import SessionStore
-from langmem_plugin.conversation.storage.runs import Runs
+from langmem_plugin.conversation.storage.checkpoint_put_and_get import Runs
+from langmem_plugin.conversation.storage.checkpoint_rows import MESSAGES, CheckpointStore
+from langmem_plugin.conversation.storage.message_rows import CountTokens, estimated_tokens
 from langmem_plugin.conversation.storage.serializer import StrictSerializer, classes_of
-from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, CheckpointStore
-from langmem_plugin.conversation.storage.session_messages import CountTokens, estimated_tokens
-from langmem_plugin.conversation.turns.turns import Arrival, Open, Opened, Turn, Turns
+from langmem_plugin.conversation.turns.turn_queue import Arrival, Open, Opened, Turn, Turns
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.opening import open_database, refuse_encrypted
+from langmem_plugin.database.database_from_settings import open_database, refuse_encrypted
+from langmem_plugin.database.database_urls import media_of
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.urls import media_of
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings
 

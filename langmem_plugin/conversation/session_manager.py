@@ -12,12 +12,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import Files, files_of
-from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.session_rows import Client, Session
-from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, Listed
-from langmem_plugin.conversation.storage.session_messages import row_behind
-from langmem_plugin.conversation.transcript import (
+from langmem_plugin.conversation.message_as_dict import (
     Speaker,
     as_dict,
     callable_only,
@@ -29,6 +24,11 @@ from langmem_plugin.conversation.transcript import (
     role_of,
     written_at,
 )
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Client, Session
+from langmem_plugin.conversation.storage.checkpoint_rows import MESSAGES, Listed
+from langmem_plugin.conversation.storage.message_rows import row_behind
 from langmem_plugin.conversation.window import newest_steps, window
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised

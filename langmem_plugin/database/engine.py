@@ -16,13 +16,8 @@ from sqlalchemy import URL, Connection, Engine, Row, select, text
 from sqlalchemy.exc import DBAPIError
 
 from langmem_plugin import process_forks
-from langmem_plugin.database import (  # noqa: F401 - each adds its tables to the metadata
-    conversation_tables,
-    memory_tables,
-    people_tables,
-    upkeep_tables,
-)
 from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.database.database_urls import database_and_schema, shown
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.migrations import upgrade
@@ -37,10 +32,9 @@ from langmem_plugin.database.transactions import (
     longest_wait,
     note_in_vain,
 )
-from langmem_plugin.database.urls import database_and_schema, shown
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, WriteConflict
-from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
+from langmem_plugin.telemetry import OperationTimes
 
 if TYPE_CHECKING:
     from langmem_plugin.database.postgresql import PostgreSQL

@@ -5,7 +5,7 @@ from functools import cache
 
 from sqlalchemy import Column, ColumnElement, Connection, Table, delete, or_
 
-from langmem_plugin.database import conversation_tables, memory_tables, people_tables, upkeep_tables
+from langmem_plugin.database import conversation_tables, memory_tables, operations_tables, people_tables
 from langmem_plugin.database.schema import in_parts, metadata
 
 # Imported for what they add to `metadata`.
@@ -13,14 +13,14 @@ _ALL = (conversation_tables, memory_tables, people_tables)
 _NAMES = frozenset({"thread", "owner", "person", "identifier", "other"})
 OF_NOBODY = frozenset(
     {
-        upkeep_tables.upkeep,
-        upkeep_tables.operation,
-        upkeep_tables.secret,
-        upkeep_tables.audit,  # keyed hashes of people
-        upkeep_tables.erasure,
-        upkeep_tables.erased_key,
-        upkeep_tables.held_row,
-        upkeep_tables.held_file,
+        operations_tables.upkeep,
+        operations_tables.operation,
+        operations_tables.secret,
+        operations_tables.audit,  # keyed hashes of people
+        operations_tables.erasure,
+        operations_tables.erased_key,
+        operations_tables.held_row,
+        operations_tables.held_file,
     }
 )
 """Tables without a person's key. Every other one needs a column of _NAMES: tests/privacy/test_erasure.py."""

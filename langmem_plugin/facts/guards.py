@@ -15,7 +15,7 @@ from langmem_plugin.facts.subject import SERVING
 from langmem_plugin.facts.value_comparison import bare, flat, is_number, names, numbers, words_of
 from langmem_plugin.languages.language_words import LANGUAGES, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, is_hebrew, plain
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++(?=\s|$)|\n")
 _CLAUSE_END = re.compile(r"[,;:()\n–—]|(?<![.!?…])[.!?…]++(?=\s|$)")

@@ -1,6 +1,7 @@
 """The relation of a new fact to an old one, where rules are sure: it repeats it, replaces it, or stands beside it.
 
-When in doubt both are kept, since losing a fact is worst; `memory/write/likely_changes` then looks at the words of both.
+When in doubt both are kept, since losing a fact is worst; `memory/write/contradiction_by_words` then looks at the words
+of both.
 """
 
 import re
@@ -15,7 +16,7 @@ from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.value_comparison import accents_differ, adds, canonical, in_one_form, names, same, within
 from langmem_plugin.languages.language_words import LANGUAGES, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, plain
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 
 _KEPT: Final = 4_096
 _WORD: Final = re.compile(r"[^\W_]++")

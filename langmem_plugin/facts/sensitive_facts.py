@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from langmem_plugin.facts.secret_numbers import NumberKind, kinds_of_numbers
 from langmem_plugin.languages.language_words import LANGUAGES, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, plain
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 
 _KEPT: Final = 4_096  # texts: one is asked about where it is read, allowed and stored
 Kind = NumberKind | Literal["health", "faith", "love", "politics", "crime", "money"]

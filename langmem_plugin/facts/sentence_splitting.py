@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from langmem_plugin.facts.value_comparison import is_code
 from langmem_plugin.languages.language_words import Language, Phrases, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, plain
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 
 _KEPT: Final = 256  # texts, each read for its facts and again for each fact's guards
 _LONGEST_PHRASE: Final = 8  # words

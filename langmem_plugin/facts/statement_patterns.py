@@ -17,7 +17,7 @@ from langmem_plugin.facts.sentence_splitting import Token, begins
 from langmem_plugin.facts.value_comparison import number
 from langmem_plugin.languages.language_words import LANGUAGES, Language
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, is_hebrew, plain
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 
 _SKIPPED: Final = r"(?:[~!^]\S+ ){0,3}?"
 _TAG: Final = "[~!^#&]?"

@@ -8,7 +8,7 @@ from typing import Final
 
 from langmem_plugin.languages.language_words import LANGUAGES
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, is_hebrew, plain
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|\S")
 _TENS = re.compile(r"(?<=ty)-(?=[a-z])")  # "forty-five"

@@ -1,6 +1,7 @@
 """One key per person: every spelling of an identifier becomes the same key, any other text is a key byte for byte."""
 
-from langmem_plugin.identifiers.masking import (
+from langmem_plugin.identifiers.identifier_parsers import identified, is_group, normalised, refuse_unknown, thread_key
+from langmem_plugin.identifiers.keys_and_masking import (
     IdentifierKey,
     OwnerKey,
     ScopeKey,
@@ -9,7 +10,6 @@ from langmem_plugin.identifiers.masking import (
     owner_to_store,
     usable,
 )
-from langmem_plugin.identifiers.reading import identified, is_group, normalised, refuse_unknown, thread_key
 
 __all__ = [
     "IdentifierKey",

@@ -6,9 +6,9 @@ from typing import Self
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.insight.analytics import Analytics, MemoryAnalytics
-from langmem_plugin.insight.operations import MOST_HOURS, Alerts, OperationFigures, OperationFlusher, figures
+from langmem_plugin.insight.memory_analytics import Analytics, MemoryAnalytics
 from langmem_plugin.insight.recommendations import Recommendation, Recommendations
+from langmem_plugin.insight.timings_and_alerts import MOST_HOURS, Alerts, OperationFigures, OperationFlusher, figures
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.settings import Settings
 

@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Final
 
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 
 LONGEST_KEPT: Final = 1_000
 """The most letters of a text whose reading is kept at hand: a fact is short, and whole conversations are read too."""

@@ -10,7 +10,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
-from langmem_plugin.database.audit_trail import TOOL, acting
+from langmem_plugin.database.audit_recording import TOOL, acting
 from langmem_plugin.errors import (
     EmbeddingUnavailable,
     InstructionNotFound,

@@ -18,7 +18,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.mcp_server.tools import MemoryTools
 from langmem_plugin.people import links
 from langmem_plugin.people.access_tokens import AccessTokens, is_loopback
-from langmem_plugin.people.request_rates import LARGEST_BODY, Rates
+from langmem_plugin.people.rate_limits import LARGEST_BODY, Rates
 from langmem_plugin.plugin import PhoneMemory
 
 log = event_log(__name__)

@@ -8,9 +8,9 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from langmem_plugin.agent.commands.instruction_list import order_told
-from langmem_plugin.agent.run_writing import forbids
-from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.commands.instructions import order_told
+from langmem_plugin.agent.person_of_run import ServedPerson
+from langmem_plugin.agent.write_permission import forbids
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.mcp_server.refusals import PlainTool

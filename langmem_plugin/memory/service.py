@@ -8,7 +8,7 @@ from typing import Self, get_args
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.errors import ConfigurationError, InvalidInput, LangMemError, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory.calls_with_timeout import BackgroundThread
@@ -31,8 +31,8 @@ from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Found, Memory
 from langmem_plugin.memory.write.collection_adoption import CollectionAdoption
 from langmem_plugin.memory.write.memory_writer import MemoryWriter
 from langmem_plugin.memory.write.reconciler import Reconciler
-from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import EMBEDDING_TIMEOUT, INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
+from langmem_plugin.telemetry import timed
 
 _CACHE_BYTES = 256 * 2**20
 

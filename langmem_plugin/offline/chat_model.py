@@ -20,7 +20,7 @@ from langgraph.config import get_config
 from pydantic import Field, PrivateAttr
 
 from langmem_plugin.conversation.config_keys import is_automated
-from langmem_plugin.conversation.own_words import without_context
+from langmem_plugin.conversation.quoted_and_own_words import without_context
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.memory_types import storable
@@ -28,8 +28,8 @@ from langmem_plugin.offline.english import QUESTIONS, pattern
 from langmem_plugin.offline.tool_arguments import Argument, Json, fill
 from langmem_plugin.offline.tool_choice import Choice, Chooser, Request, shares_verb, withholds
 from langmem_plugin.references import Resolution, resolve
-from langmem_plugin.references.shown.result_text import result_text, title_of
-from langmem_plugin.references.shown.tool_results import reads
+from langmem_plugin.references.shown.lists_in_tool_results import reads
+from langmem_plugin.references.shown.result_as_text import result_text, title_of
 from langmem_plugin.references.words import ENGLISH, Language
 
 log = event_log(__name__)

@@ -9,8 +9,8 @@ from typing import Any
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.offline.english import WORDS, pattern
 from langmem_plugin.references import Reference
-from langmem_plugin.references.shown.result_text import is_id, title_of
-from langmem_plugin.references.shown.tool_results import reads
+from langmem_plugin.references.shown.lists_in_tool_results import reads
+from langmem_plugin.references.shown.result_as_text import is_id, title_of
 
 Json = dict[str, Any]
 

@@ -11,8 +11,8 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.offline.english import WORDS, in_english, pattern
 from langmem_plugin.offline.tool_arguments import CARRIERS, Filled, Json, fill
 from langmem_plugin.references import PreviousCall, Reference
-from langmem_plugin.references.said.utterance import language_of
-from langmem_plugin.references.shown.tool_results import reads, tool_nouns
+from langmem_plugin.references.said.utterance_words import language_of
+from langmem_plugin.references.shown.lists_in_tool_results import reads, tool_nouns
 
 # Cosines of the offline embeddings; tests of the model and of the example graphs hold what they tell apart.
 _READ_FROM = 0.30  # below this no tool is meant

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, delete, insert, or_, select
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.owners import person_of
+from langmem_plugin.database.owners_and_erasures import person_of
 from langmem_plugin.database.people_tables import access_token as table
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, text, update
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_owner, standing_instruction
-from langmem_plugin.database.owners import person_of, was_erased
+from langmem_plugin.database.owners_and_erasures import person_of, was_erased
 from langmem_plugin.database.people_tables import access_token, merge, new_link
 from langmem_plugin.database.people_tables import identifier as table
 from langmem_plugin.database.people_tables import person as settings_of_person

@@ -9,15 +9,15 @@ from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_trail import record
-from langmem_plugin.database.owners import owner_key, person_in, person_of
+from langmem_plugin.database.audit_recording import record
+from langmem_plugin.database.owners_and_erasures import owner_key, person_in, person_of
 from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.people import link_codes, links
-from langmem_plugin.people.merging import Check, Merging, merge_of
+from langmem_plugin.people.person_merge import Check, Merging, merge_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings, keep_name, name_of
 
 log = event_log(__name__)

@@ -18,7 +18,7 @@ from langmem_plugin.database.schema import put
 from langmem_plugin.errors import DecryptionRefused, InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 from langmem_plugin.people.time_zones import zone_named, zone_of_phone
 from langmem_plugin.settings import Settings
 

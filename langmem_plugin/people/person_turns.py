@@ -9,8 +9,8 @@ from functools import partial
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.turns.turns import Arrival, Opened, Turn
-from langmem_plugin.database.owners import person_of
+from langmem_plugin.conversation.turns.turn_queue import Arrival, Opened, Turn
+from langmem_plugin.database.owners_and_erasures import person_of
 
 
 class _Moved(Exception):

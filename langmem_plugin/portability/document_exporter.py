@@ -12,13 +12,13 @@ from sqlalchemy import Column, ColumnElement, Connection, func, or_, select
 
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.media_store import FileEncryption, data_of, files_in
+from langmem_plugin.conversation.message_as_dict import role_of, written_at
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.storage.session_messages import row_behind
-from langmem_plugin.conversation.transcript import role_of, written_at
+from langmem_plugin.conversation.storage.message_rows import row_behind
 from langmem_plugin.conversation.turns.message_claims import ClaimRecord, MessageClaims
-from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.audit_recording import record
 from langmem_plugin.database.conversation_tables import incoming, question, thread_owner
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
@@ -26,7 +26,7 @@ from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.memory_tables import history_message, memory_category
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.memory_tables import standing_instruction as instruction_table
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.people_tables import person as person_table
 from langmem_plugin.identifiers import OwnerKey
@@ -34,11 +34,11 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.usage_log import logged
 from langmem_plugin.memory.memory_types import LIVE
-from langmem_plugin.people import consents, links, person_settings
+from langmem_plugin.people import consent_records, links, person_settings
 from langmem_plugin.portability import document_format as exported
 from langmem_plugin.portability.document_format import FORMAT, FORMAT_VERSION, PersonExport
+from langmem_plugin.portability.import_ownership import refuse_switched_off
 from langmem_plugin.portability.json_messages import as_json
-from langmem_plugin.portability.person_writer import refuse_switched_off
 from langmem_plugin.writing import extraction_jobs as job_records
 
 log = event_log(__name__)
@@ -138,7 +138,7 @@ class Exporter:
             set_by_them = {"time_zone": zone, "language": language}
             name = person_settings.name_of(connection, person)
             yield "settings", exported.Settings.model_validate({**set_by_them, "name": name})
-            yield "consent", exported.Consent.model_validate(asdict(consents.consent_in(connection, person)))
+            yield "consent", exported.Consent.model_validate(asdict(consent_records.consent_in(connection, person)))
             linked = links.linked_to(connection, person)
             yield "identifiers", (exported.Identifier(identifier=each, linked_at=at) for each, at in linked)
             categories = self._service.categories.all_of(connection, person)

@@ -14,7 +14,7 @@ from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability import document_format as exported
 from langmem_plugin.portability.document_exporter import Exporter
 from langmem_plugin.portability.document_format import FORMAT, LISTS, SINGLE
-from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP, LARGEST_UNPACKED, json_file, refuse_larger
+from langmem_plugin.portability.sources.source_parsing import DAMAGED_ZIP, LARGEST_UNPACKED, json_file, refuse_larger
 
 DOCUMENT = "document.csv"
 _LONGEST_TEXT, _MOST_ROWS = 16_000_000, 300_000  # the limit of a cell in characters, and of a table in rows

@@ -16,10 +16,10 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.sessions import past_sessions, session_move
-from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
-from langmem_plugin.conversation.sessions.searchable_sessions import owner_noted
+from langmem_plugin.conversation.sessions import imported_sessions, session_move
+from langmem_plugin.conversation.sessions.imported_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.sessions.sessions_to_index import owner_noted
 from langmem_plugin.conversation.turns.message_claims import ClaimRecord, MessageClaims
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.schema import in_parts
@@ -36,20 +36,20 @@ from langmem_plugin.memory.keep.usage_log import keep as keep_uses
 from langmem_plugin.memory.keep.usage_log import there as uses_there
 from langmem_plugin.memory.memory_types import Memory, worded
 from langmem_plugin.memory.write.memory_merge import OwnerMerge
-from langmem_plugin.people import consents, links, person_settings
-from langmem_plugin.people.consents import Consent, Given
+from langmem_plugin.people import consent_records, links, person_settings
+from langmem_plugin.people.consent_records import Consent, Given
 from langmem_plugin.people.time_zones import zone_named
 from langmem_plugin.portability import document_format as exported
 from langmem_plugin.portability.document_format import FORMAT, FORMAT_VERSION, PersonExport, Record
-from langmem_plugin.portability.json_messages import from_json
-from langmem_plugin.portability.person_writer import (
+from langmem_plugin.portability.import_ownership import (
     is_theirs,
     note_import,
     refuse_switched_off,
     session_id_for,
     store_in_parts,
 )
-from langmem_plugin.portability.records import ImportReport, first_error
+from langmem_plugin.portability.imported_records import ImportReport, first_error
+from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.writing import extraction_jobs as job_records
 from langmem_plugin.writing.extraction_jobs import JobRecord
 
@@ -149,9 +149,9 @@ class DocumentImporter:
                 run.report.count("settings", is_new)
             given = Consent(**{name: Given(**part.model_dump()) for name, part in consent or ()})
             if given != Consent():
-                is_new = consents.consent_in(connection, run.owner, lock=True) == Consent()
+                is_new = consent_records.consent_in(connection, run.owner, lock=True) == Consent()
                 if is_new:
-                    consents.keep(connection, run.owner, given)
+                    consent_records.keep(connection, run.owner, given)
                 run.report.count("consent", is_new)
 
     def _identifiers(self, run: _Run) -> None:
@@ -218,7 +218,7 @@ class DocumentImporter:
                 read = frozenset(rows[places[each]] for each in job.read if each in places)
                 job_records.keep(connection, session, JobRecord(job.state, read, job.facts, job.error))
 
-        stored = past_sessions.store(self._saver, past, along)
+        stored = imported_sessions.store(self._saver, past, along)
         run.report.count("message", len(messages) if stored else 0, of=len(messages))
         run.report.count("session", stored)
         if record.extraction is not None:

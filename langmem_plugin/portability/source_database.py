@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from langmem_plugin.database.urls import database_url
+from langmem_plugin.database.database_urls import database_url
 from langmem_plugin.errors import ConfigurationError, InvalidInput, StoreUnavailable
 
 _MOST_TIME = "SET LOCAL statement_timeout = '10min'"

@@ -15,14 +15,14 @@ from langmem_plugin.conversation.config_keys import NOT_METADATA
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
-from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.conversation.storage.checkpoint_rows import SessionCheckpoints
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.conversation_tables import session as session_table
-from langmem_plugin.database.owners import is_erased
+from langmem_plugin.database.owners_and_erasures import is_erased
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.portability.person_writer import note_import
-from langmem_plugin.portability.records import ERASED, ImportReport, Remark
+from langmem_plugin.portability.import_ownership import note_import
+from langmem_plugin.portability.imported_records import ERASED, ImportReport, Remark
 from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
 
 

@@ -17,15 +17,15 @@ from langmem_plugin.conversation.media.media_store import Media, remove_unrefere
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.audit_trail import keyed_hash, record
+from langmem_plugin.database.audit_recording import keyed_hash, record
 from langmem_plugin.database.conversation_tables import incoming, turn
 from langmem_plugin.database.encryption.encryption import FRESH_SECONDS
 from langmem_plugin.database.memory_tables import memory_owner
-from langmem_plugin.database.owners import note_erased, person_of
+from langmem_plugin.database.operations_tables import erasure, held_file, held_row
+from langmem_plugin.database.operations_tables import erasure as table
+from langmem_plugin.database.owners_and_erasures import note_erased, person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.personal_tables import clear, personal_tables
-from langmem_plugin.database.upkeep_tables import erasure, held_file, held_row
-from langmem_plugin.database.upkeep_tables import erasure as table
 from langmem_plugin.errors import ErasureIncomplete, StoreUnavailable, UnknownErasure
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
 from langmem_plugin.logs import event_log
@@ -33,8 +33,8 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.changes_and_checksums import begin_change
 from langmem_plugin.people import People, links
-from langmem_plugin.privacy import held_rows
-from langmem_plugin.privacy.receipts import ErasureReceipt, held_for, receipt_of, row_of
+from langmem_plugin.privacy import erasure_hold
+from langmem_plugin.privacy.erasure_receipts import ErasureReceipt, held_for, receipt_of, row_of
 
 
 class Traces:
@@ -207,7 +207,7 @@ class Erasure:
             for each in erasure_ids:
                 left = dict(row_of(connection, each, lock=True).left)
                 left["remains"] = [*remains, *left.get("kept_keys", ())]
-                verified = each not in unfinished and not held_rows.is_held(connection, each)
+                verified = each not in unfinished and not erasure_hold.is_held(connection, each)
                 values: dict[str, Any] = {"left": left}
                 if verified:
                     values |= {"state": "done", "done_at": now, "verified": True}
@@ -227,7 +227,7 @@ class Erasure:
             with self._database.read() as connection:
                 person = person_of(connection, identifier)
                 known = links.identifiers_of(connection, person)
-                keys = held_rows.keys_of(connection, known)
+                keys = erasure_hold.keys_of(connection, known)
             with (
                 self._people.merging.standing_still(*keys),
                 self._database.keeping(self._traces.unindexed(keys)) as (left,),
@@ -235,13 +235,13 @@ class Erasure:
             ):
                 _wait_for_writers(connection, keys)
                 again = links.identifiers_of(connection, person_of(connection, identifier))
-                if again != known or held_rows.keys_of(connection, again) != keys:
+                if again != known or erasure_hold.keys_of(connection, again) != keys:
                     continue  # linked to somebody else meanwhile
                 erasure_id, asked_at = str(uuid.uuid4()), self._now()
                 if now:
                     is_held = (table.c.erasure_id.in_(before), table.c.state == "held")
                     connection.execute(update(table).where(*is_held).values(due_at=asked_at))
-                counts = held_rows.take_out(connection, erasure_id, keys)
+                counts = erasure_hold.take_out(connection, erasure_id, keys)
                 if not counts and before:
                     return None
                 receipt = {
@@ -286,7 +286,7 @@ class Erasure:
                 merging.move_everything(connection, each, aside)
                 is_new = True
             clear(connection, [each], but=(turn, identifier_table, incoming))  # messages that wait for their turn go on
-        held_rows.put_back(connection, erasure_id)
+        erasure_hold.put_back(connection, erasure_id)
         person = person_of(connection, key)
         if person != key:  # they were linked to another person meanwhile, who now has everything
             merging.move_everything(connection, key, person)
@@ -305,8 +305,8 @@ class Erasure:
         with self._database.write(patience=BULK_WORK) as connection:
             if row_of(connection, erasure_id, lock=True).state != "held":
                 return
-            digests = held_rows.drop(connection, erasure_id)
-            held_rows.delete_older(connection, row.who or (), row.asked_at)
+            digests = erasure_hold.drop(connection, erasure_id)
+            erasure_hold.delete_older(connection, row.who or (), row.asked_at)
             kept = [each for each in row.who or () if each not in unused]
             left = dict(row.left) | {"files": digests}
             if kept and self._database.encryption.store_id is not None:
@@ -322,7 +322,7 @@ class Erasure:
             return list(keys)
         with self._people.merging.standing_still(*keys):
             with self._database.read() as connection:
-                unused = [each for each in keys if not held_rows.left_of(connection, [each])]
+                unused = [each for each in keys if not erasure_hold.left_of(connection, [each])]
             shredded = [self._database.encryption.shred(each) for each in unused]
             if any(shredded):
                 time.sleep(FRESH_SECONDS)  # another process may use the deleted key for so long
@@ -368,7 +368,7 @@ class Erasure:
 
 
 def _wait_for_writers(connection: Connection, keys: Sequence[OwnerKey]) -> None:
-    """Wait for those who write for these people now; later writers wait for this transaction: see owners.py."""
+    """Wait for those who write for these people now; later writers wait: see owners_and_erasures.py."""
     for each in sorted(keys):
         session_rows.one_at_a_time(connection, each)
         session_rows.all_of(connection, each, lock=True)

@@ -20,11 +20,11 @@ a bounded memory of conversations read (`clear_cache` empties it).
 
 How it is made, each room importing those before it only: words/ has a data file per language; tokens.py compares texts;
 said/ reads what words of an utterance do; shown/ reads tool results and replies into a ledger of what was shown; meant/
-has a file for each way of finding an item, and decision.py asks them all. What is claimed is a closed set: numbers and
+has a file for each way of finding an item, and meaning_decision.py asks them all. What is claimed is a closed set: numbers and
 letters, ordinals, last, ranges, all, both, all but; ids; names; the item in focus; an end of a scale; a value of one item.
 """
 
-from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution, describe
+from langmem_plugin.references.meant.resolution_in_prompt import PreviousCall, Reference, Resolution, describe
 from langmem_plugin.references.meant.resolver import clear_cache, resolve
 
 __all__ = [

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import date
 
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 from langmem_plugin.references.words import LANGUAGES
 
 _TOKEN = re.compile(

@@ -7,19 +7,19 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from langmem_plugin.agent.replying.steps import Graph
+from langmem_plugin.agent.replying.sync_async_steps import Graph
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.access import CONSOLE, PAGE
 from langmem_plugin.web.access_log import AccessLog
-from langmem_plugin.web.api.everything import add_api
-from langmem_plugin.web.browser_safety import BrowserSafety
-from langmem_plugin.web.console.console import console_app
-from langmem_plugin.web.health import add_health
+from langmem_plugin.web.api.api_and_openapi import add_api
+from langmem_plugin.web.app_context import HeadAsGet, RootNoted, Served, root_of
+from langmem_plugin.web.authentication import CONSOLE, PAGE
+from langmem_plugin.web.browser_security import BrowserSafety
+from langmem_plugin.web.console.console_app_and_sign_in import console_app
+from langmem_plugin.web.health_and_metrics import add_health
 from langmem_plugin.web.look.static_files import StaticLook
-from langmem_plugin.web.person.page import person_page
-from langmem_plugin.web.served import HeadAsGet, RootNoted, Served, root_of
+from langmem_plugin.web.person.person_app_and_sign_in import person_page
 
 
 def _to_the_console(request: Request) -> Response:

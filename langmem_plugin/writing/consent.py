@@ -7,13 +7,13 @@ from typing import Unpack
 from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.audit_recording import record
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.people import consents
-from langmem_plugin.people.consents import PERMISSIONS, Consent, Permission, Permissions, Word
+from langmem_plugin.people import consent_records
+from langmem_plugin.people.consent_records import PERMISSIONS, Consent, Permission, Permissions, Word
 
 log = event_log(__name__)
 
@@ -79,13 +79,13 @@ class Consents:
         if not self._enabled:
             return Consent()
         with self._database.read() as connection:
-            return consents.consent_in(connection, owner)
+            return consent_records.consent_in(connection, owner)
 
     def word_of(self, who: str | int) -> Word | None:
         """Return the last answer about consent: when, in which words, and to which version of the question."""
         person = self._key_of(who)
         with self._database.read() as connection:
-            return consents.word_in(connection, person)
+            return consent_records.word_in(connection, person)
 
     def to_ask(self, connection: Connection, owner: OwnerKey) -> Permission | None:
         """Return the permission to ask for next, if any: first to remember at all; once that is given, to remember
@@ -93,18 +93,18 @@ class Consents:
         """
         if not self._enabled or is_group(owner):
             return None
-        if not consents.was_asked(connection, owner):
+        if not consent_records.was_asked(connection, owner):
             return "extraction"
-        held = consents.consent_in(connection, owner)
+        held = consent_records.consent_in(connection, owner)
         return "sensitive" if held.extraction.allowed and held.sensitive.allowed is None else None
 
     def note_asked(self, connection: Connection, owner: OwnerKey, asked: Permission) -> None:
         """Note the question in the transaction that makes it theirs to answer: nobody is asked twice."""
         if asked == "extraction":
-            consents.note_asked(connection, owner, self._now(), QUESTION_VERSION)
+            consent_records.note_asked(connection, owner, self._now(), QUESTION_VERSION)
         else:  # without an answer it is a no
-            held = consents.consent_in(connection, owner, lock=True)
-            consents.keep(connection, owner, held.changed({"sensitive": False}, self._now()))
+            held = consent_records.consent_in(connection, owner, lock=True)
+            consent_records.keep(connection, owner, held.changed({"sensitive": False}, self._now()))
 
     def set(
         self,
@@ -158,10 +158,10 @@ class Consents:
             raise ConfigurationError("the memory is switched off: there is nothing to allow until it is switched on")
         person = self._key_of(who)
         with self._database.write() as connection:
-            before = consents.consent_in(connection, person, lock=True)
+            before = consent_records.consent_in(connection, person, lock=True)
             held = before.changed(wanted(before), self._now())
             words = None if text is None else text[:_LONGEST_WORDS]
-            consents.keep(connection, person, held, Word(self._now(), words, version))
+            consent_records.keep(connection, person, held, Word(self._now(), words, version))
             for name in PERMISSIONS:
                 was, is_now = getattr(before, name).allowed is True, getattr(held, name).allowed is True
                 if was is not is_now:

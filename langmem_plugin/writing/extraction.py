@@ -22,7 +22,7 @@ from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.memory_types import Remembered
-from langmem_plugin.operation_timing import is_failure, timing
+from langmem_plugin.telemetry import is_failure, timing
 from langmem_plugin.writing.extracted_fact import ExtractedFact, Extractor
 from langmem_plugin.writing.extraction_input import OwnWords, Said, owners_of
 from langmem_plugin.writing.extraction_jobs import ClaimKeeper, ClaimLost, ExtractionJobs, Job

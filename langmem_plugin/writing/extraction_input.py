@@ -12,10 +12,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from sqlalchemy import select
 
 from langmem_plugin.conversation.media.media_reference import words_in
-from langmem_plugin.conversation.own_words import before_context, own_words, without_context
+from langmem_plugin.conversation.message_as_dict import key_of, notes_of, written_at
+from langmem_plugin.conversation.quoted_and_own_words import before_context, own_words, without_context
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.storage.session_messages import row_behind
-from langmem_plugin.conversation.transcript import key_of, notes_of, written_at
+from langmem_plugin.conversation.storage.message_rows import row_behind
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.identifiers import OwnerKey, is_group

@@ -3,7 +3,7 @@
 A job is claimed under a number that rises with every claim, and whatever is written for it is written under the
 condition that its number is still that one, in the same transaction. So a process that stood still while another took
 its job over writes nothing more. No clock ever decides that a process is gone: each holder of a claim counts up while
-it works, and the others watch it with a stopwatch of their own, as turns do (conversation/turns/turns.py).
+it works, and the others watch it with a stopwatch of their own, as turns do (conversation/turns/turn_queue.py).
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, i
 
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.turns.turns import RENEW_SECONDS, Watch
+from langmem_plugin.conversation.turns.turn_queue import RENEW_SECONDS, Watch
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session, thread_owner
 from langmem_plugin.database.encryption.encrypted_columns import EXTRACTED_FACTS, EXTRACTION_ERROR

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection
 
 from langmem_plugin.background_worker import BackgroundWorker
-from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
+from langmem_plugin.database.audit_recording import SYSTEM, acts_from_now_on
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.writing.extraction import Extraction

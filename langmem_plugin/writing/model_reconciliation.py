@@ -16,11 +16,11 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.keep.memory_repository import Advice
+from langmem_plugin.text_sanitizing import one_line
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.structured_answers import MODEL_TIMEOUT, StructuredAnswers, Unusable
 

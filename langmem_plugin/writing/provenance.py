@@ -10,13 +10,13 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import memory_access
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
-from langmem_plugin.foreign_text import indented
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.memory_types import plain
 from langmem_plugin.notebook_view import Cells, card, in_words
+from langmem_plugin.text_sanitizing import indented
 
 _LONGEST_CHAIN = 10  # facts, each in the place of the one before
 

@@ -11,7 +11,7 @@ import pytest
 from langmem_plugin import PhoneMemory, StoreUnavailable
 from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import Claim, MessageClaims
-from langmem_plugin.conversation.turns.turns import Turn
+from langmem_plugin.conversation.turns.turn_queue import Turn
 from tests.agent.test_exactly_once import Echo, history
 from tests.cases import for_each
 from tests.log_events import events

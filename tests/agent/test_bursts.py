@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.replying import channel
-from langmem_plugin.agent.replying.steps import Step
+from langmem_plugin.agent.replying import reply_to_message
+from langmem_plugin.agent.replying.sync_async_steps import Step
 from tests.agent.test_exactly_once import Echo, _rows, history
 from tests.cases import for_each
 from tests.waiting import until
@@ -34,7 +34,7 @@ def pauses(memory, monkeypatch):
         taken.append(seconds)
         meanwhile.get(len(taken), lambda: None)()
 
-    monkeypatch.setattr(channel, "pause", lambda seconds: Step(lambda: pause(seconds), None))
+    monkeypatch.setattr(reply_to_message, "pause", lambda seconds: Step(lambda: pause(seconds), None))
     meanwhile["taken"] = taken
     return meanwhile
 

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from sqlalchemy import func, select
 
-from langmem_plugin.agent.replying import channel
+from langmem_plugin.agent.replying import reply_to_message
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.errors import StoreUnavailable
@@ -99,7 +99,7 @@ def _in_line(memory):
 def test_what_sending_raises_reaches_the_caller_and_the_answer_goes_out_with_the_next_delivery(
     memory, graph_of, scripted, monkeypatch
 ):
-    monkeypatch.setattr(channel, "_COMMAND_POLLS", 2)
+    monkeypatch.setattr(reply_to_message, "_COMMAND_POLLS", 2)
     graph, sent = graph_of(scripted(heard)), []
 
     def unreachable(text):

@@ -10,9 +10,9 @@ from langchain_core.messages import AIMessage
 from sqlalchemy import delete, select, update
 
 from langmem_plugin import ConfigurationError, ConversationSaver, InvalidInput, PhoneMemory, Settings
-from langmem_plugin.agent.replying import channel
+from langmem_plugin.agent.replying import reply_to_message
 from langmem_plugin.agent.replying.languages import ENGLISH
-from langmem_plugin.agent.replying.steps import Step
+from langmem_plugin.agent.replying.sync_async_steps import Step
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import incoming, turn
 from tests.cases import for_each
@@ -364,7 +364,9 @@ def test_a_burst_that_was_cut_short_is_answered_once_and_swallows_nothing_that_c
 
     def burst():
         with PhoneMemory(database_url, settings=settings, embeddings=offline_model) as dying:
-            channel.pause = lambda _: Step(lambda: until(lambda: len(_rows(dying)) == 2), None)  # both belong to it
+            reply_to_message.pause = lambda _: Step(
+                lambda: until(lambda: len(_rows(dying)) == 2), None
+            )  # both belong to it
             # Cut short before its messages are on disk, it would be no burst any more.
             graph = Echo(dying, lambda _: (until_stored(dying, ERIN, "two"), die())).graph
             with ThreadPoolExecutor(2) as pool:

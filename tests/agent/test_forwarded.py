@@ -9,8 +9,8 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
 from langmem_plugin import InvalidInput, MemoryState
-from langmem_plugin.conversation.own_words import own_words, quoted_of
-from langmem_plugin.conversation.transcript import NOTES
+from langmem_plugin.conversation.message_as_dict import NOTES
+from langmem_plugin.conversation.quoted_and_own_words import own_words, quoted_of
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.references.scenes import used

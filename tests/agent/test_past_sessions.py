@@ -13,7 +13,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import insert, select
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
-from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
+from langmem_plugin.conversation.storage.session_repair import examine, rebuild
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import history_message, history_vector
 from langmem_plugin.memory.find.past_messages import PastMessage

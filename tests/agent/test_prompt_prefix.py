@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.tools import tool
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.conversation.own_words import looks_like_context, with_context, without_context
+from langmem_plugin.conversation.quoted_and_own_words import looks_like_context, with_context, without_context
 from tests.agent.conftest import Scripted
 from tests.cases import for_each
 from tests.chat_graph import chat_graph

@@ -14,12 +14,12 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin import InvalidInput, PhoneMemory
-from langmem_plugin.conversation.media.inline_removal import message_without_inline
+from langmem_plugin.conversation.media.inline_media import message_without_inline
 from langmem_plugin.conversation.media.media_reference import references_in
-from langmem_plugin.conversation.transcript import NOTES
-from langmem_plugin.foreign_text import escaped_as_json, first_tag, one_line
+from langmem_plugin.conversation.message_as_dict import NOTES
 from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.settings import Settings
+from langmem_plugin.text_sanitizing import escaped_as_json, first_tag, one_line
 from tests.agent.conftest import Scripted
 from tests.agent.red_team import MARK, POISONS, TAGS
 from tests.cases import for_each

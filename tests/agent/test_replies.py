@@ -15,12 +15,12 @@ MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
 FOR_THE_MODEL = {
     "prompt_texts.py",
     "memory_tools.py",
-    "run_writing.py",
+    "write_permission.py",
     "model_input.py",
     "tool_node.py",
     "messages.py",
 }
-WHAT_PEOPLE_WRITE = {"forgetting.py", "languages.py", "questions.py"}
+WHAT_PEOPLE_WRITE = {"forget_and_undo.py", "languages.py", "interrupt_questions.py"}
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
 
 

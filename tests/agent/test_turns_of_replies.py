@@ -11,7 +11,7 @@ from sqlalchemy import delete
 
 from langmem_plugin import PhoneMemory, TurnLost
 from langmem_plugin.agent.replying.languages import ENGLISH
-from langmem_plugin.conversation.storage import runs
+from langmem_plugin.conversation.storage import checkpoint_put_and_get
 from langmem_plugin.database.conversation_tables import turn
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
@@ -118,7 +118,7 @@ def test_a_reply_takes_fourteen_transactions_at_most_six_of_which_write(memory, 
 
         return counts
 
-    monkeypatch.setattr(runs, "_COMPANY_SECONDS", 5.0)  # however busy the machine is
+    monkeypatch.setattr(checkpoint_put_and_get, "_COMPANY_SECONDS", 5.0)  # however busy the machine is
     for name in ("read", "write"):
         monkeypatch.setattr(memory.database, name, counting(name))
     takes = []

@@ -11,11 +11,11 @@ from langgraph.types import interrupt
 from sqlalchemy import select
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying import channel
-from langmem_plugin.agent.replying.steps import Step
+from langmem_plugin.agent.replying import reply_to_message
+from langmem_plugin.agent.replying.sync_async_steps import Step
 from langmem_plugin.channels import Incoming, TryLater
 from langmem_plugin.channels.webhook import Webhook
-from langmem_plugin.conversation.own_words import Quoted
+from langmem_plugin.conversation.quoted_and_own_words import Quoted
 from langmem_plugin.database.conversation_tables import acknowledged, incoming
 from tests.cases import for_each
 from tests.channels.conftest import Kept
@@ -199,7 +199,9 @@ def test_an_album_is_one_message(webhook, deliver, memory, monkeypatch):
     def until_all_have_come(_):
         return asyncio.to_thread(until, lambda: have_come(3))
 
-    monkeypatch.setattr(channel, "pause", lambda _: Step(None, until_all_have_come))  # the time for the rest of it
+    monkeypatch.setattr(
+        reply_to_message, "pause", lambda _: Step(None, until_all_have_come)
+    )  # the time for the rest of it
     parts = [{"message_id": f"a{n}", "album": "a", "pictures": [f"{n}"]} for n in range(3)]
     parts[0]["text"] = "which one?"
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from graphs import chat
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager
 from langmem_plugin.cli import app
-from langmem_plugin.foreign_text import visible
+from langmem_plugin.text_sanitizing import visible
 
 ERIN = "+972501234567"
 TITLE, CLEAR, COLOUR, C1 = "\x1b]0;pwned\x07", "\x1b[2J", "\x1b[31m", "\x9b31m"

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from langmem_plugin.cli import app
-from langmem_plugin.cli.serve import graph_named
-from langmem_plugin.cli.texted_agent import demo_agent
+from langmem_plugin.cli.demo_agent import demo_agent
+from langmem_plugin.cli.serve_and_mcp import graph_named
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
@@ -33,7 +33,7 @@ def file(tmp_path, migrated_file):
 @pytest.mark.slow
 @pytest.mark.spec("U-3", "U-5")
 def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
-    graph = "langmem_plugin.cli.texted_agent:demo_agent"
+    graph = "langmem_plugin.cli.demo_agent:demo_agent"
     arguments = [*COMMAND, "--database", f"sqlite:///{file}", "--graph", graph, "--log-level", "info"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -77,7 +77,7 @@ def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
         (["--host", "0.0.0.0"], "langmem token new --operator"),
         (["--graph", "nothing:here"], "there is no module nothing here"),
         (["--graph", "nothing"], "say package.module:name"),
-        (["--graph", "langmem_plugin.cli.serve:PORT"], "no function that gives one"),
+        (["--graph", "langmem_plugin.cli.serve_and_mcp:PORT"], "no function that gives one"),
         (["--host", "192.0.2.1", "--port", "0"], "langmem token new"),
     ],
 )
@@ -105,7 +105,7 @@ def test_a_graph_is_made_of_the_memory_that_is_served(file, offline_model):
     from langmem_plugin import PhoneMemory
 
     with PhoneMemory(f"sqlite:///{file}", embeddings=offline_model) as memory:
-        assert graph_named("langmem_plugin.cli.texted_agent:demo_agent", memory).name == demo_agent(memory).name
+        assert graph_named("langmem_plugin.cli.demo_agent:demo_agent", memory).name == demo_agent(memory).name
         with pytest.raises(ConfigurationError, match="no compiled graph"):
             graph_named("builtins:repr", memory)
         with pytest.raises(ConfigurationError, match="module:name"):

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from langmem_plugin.cli.printing import print_table
+from langmem_plugin.cli.output import print_table
 
 
 @pytest.mark.spec("U-5")

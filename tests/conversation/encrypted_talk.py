@@ -15,8 +15,8 @@ from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.conversation_doctor import examine_beside
-from langmem_plugin.conversation.turns.decisions import Decided, Decisions
+from langmem_plugin.conversation.storage.session_repair import examine_beside
+from langmem_plugin.conversation.turns.interrupt_decisions import Decided, Decisions
 from langmem_plugin.conversation.turns.message_claims import Claim, MessageClaims
 from langmem_plugin.database.encryption import encrypted_columns as columns
 from langmem_plugin.database.schema import insert_unless_there, metadata

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, Settings
-from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
+from langmem_plugin.conversation.storage.session_repair import examine, examine_beside
 from langmem_plugin.database.encryption.encrypted_columns import ENCRYPTED
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import DamagedSession, SessionRefused

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, SessionManager, Settings
 from langmem_plugin.conversation.sessions import session_move
-from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
+from langmem_plugin.conversation.storage.session_repair import examine, examine_beside
 from langmem_plugin.database.conversation_tables import media, message
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import DecryptionRefused

@@ -11,12 +11,12 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, Settings
-from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
-from langmem_plugin.conversation.storage.session_messages import TEXT
+from langmem_plugin.conversation.storage.message_rows import TEXT
+from langmem_plugin.conversation.storage.session_repair import examine, rebuild
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import checkpoint, message, session
+from langmem_plugin.database.database_from_settings import open_database
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import ConfigurationError, LangMemError, SessionRefused
 from tests.log_events import events
 

@@ -19,8 +19,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory
-from langmem_plugin.conversation.storage.conversation_doctor import examine
-from langmem_plugin.conversation.storage.session_messages import TEXT
+from langmem_plugin.conversation.storage.message_rows import TEXT
+from langmem_plugin.conversation.storage.session_repair import examine
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import message as message_table

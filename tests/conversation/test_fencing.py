@@ -19,7 +19,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import delete, func, select
 
 from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, StoreUnavailable, TurnLost, UnknownSession
-from langmem_plugin.conversation.turns.turns import SILENT_SECONDS, Watch
+from langmem_plugin.conversation.turns.turn_queue import SILENT_SECONDS, Watch
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import checkpoint, turn
 from tests.cases import for_each

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, StoreUnavailable
-from langmem_plugin.conversation.storage.session_messages import estimated_tokens
+from langmem_plugin.conversation.storage.message_rows import estimated_tokens
 from langmem_plugin.conversation.window import window
 from tests.cases import for_each
 
@@ -295,7 +295,7 @@ def test_a_message_id_that_is_taken_is_drawn_again_three_times(manager, monkeypa
     class Source:
         uuid4 = staticmethod(repeating(4))
 
-    monkeypatch.setattr("langmem_plugin.conversation.transcript.uuid", Source)
+    monkeypatch.setattr("langmem_plugin.conversation.message_as_dict.uuid", Source)
     ids = [manager.add_message(ERIN, "user", f"message {number}") for number in range(4)]
     assert len(set(ids)) == 4
     Source.uuid4 = staticmethod(lambda: ids[0])

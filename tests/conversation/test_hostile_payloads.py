@@ -22,7 +22,7 @@ from sqlalchemy import select, update
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
 from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
+from langmem_plugin.conversation.storage.session_repair import examine, rebuild
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 from tests.conftest import Clock

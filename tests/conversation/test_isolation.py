@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from pydantic import BaseModel
 
 from langmem_plugin import ConversationSaver
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 from tests.conversation.conftest import exact
 
 MOM, DAD = "+972501234567", "+972507654321"

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from langmem_plugin.conversation.media.inline_removal import state_without_inline
+from langmem_plugin.conversation.media.inline_media import state_without_inline
 from langmem_plugin.conversation.media.media_store import Media
 from tests.cases import for_each
 

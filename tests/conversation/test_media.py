@@ -27,7 +27,7 @@ from langgraph.types import Command, Send, interrupt
 from sqlalchemy import LargeBinary, select
 
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
-from langmem_plugin.conversation.media.inline_removal import image_block, message_without_inline, state_without_inline
+from langmem_plugin.conversation.media.inline_media import image_block, message_without_inline, state_without_inline
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.storage import codec

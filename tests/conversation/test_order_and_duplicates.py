@@ -17,7 +17,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import func, select, text
 
 from langmem_plugin import ConversationSaver, LangMemError
-from langmem_plugin.conversation.storage.conversation_doctor import examine
+from langmem_plugin.conversation.storage.session_repair import examine
 from langmem_plugin.database import conversation_tables as tables
 from tests.cases import for_each
 from tests.conversation.conftest import history

@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replying.languages import ENGLISH
-from langmem_plugin.conversation.media.inline_removal import image_block, message_without_inline
+from langmem_plugin.conversation.media.inline_media import image_block, message_without_inline
 from langmem_plugin.conversation.media.picture_urls import why_refused
 from langmem_plugin.errors import InvalidInput
 from tests.cases import for_each

@@ -7,8 +7,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver
-from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
-from langmem_plugin.conversation.storage.session_messages import Reservation, SessionMemory
+from langmem_plugin.conversation.storage.message_rows import Reservation, SessionMemory
+from langmem_plugin.conversation.storage.session_repair import examine, rebuild
 
 MOM = "+972501234567"
 HERE = {"configurable": {"thread_id": MOM}}

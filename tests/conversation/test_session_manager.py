@@ -256,7 +256,7 @@ def test_a_purged_session_takes_its_pictures_with_it_and_leaves_those_others_sho
 
     from langchain_core.messages import HumanMessage
 
-    from langmem_plugin.conversation.media.inline_removal import image_block
+    from langmem_plugin.conversation.media.inline_media import image_block
     from langmem_plugin.conversation.media.media_reference import references_in
     from langmem_plugin.conversation.media.media_store import Media
 

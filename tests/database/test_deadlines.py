@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replying.languages import ENGLISH
-from langmem_plugin.database import Database, opening, postgresql
+from langmem_plugin.database import Database, database_from_settings, postgresql
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import StoreUnavailable
 from tests.database.conftest import serving
@@ -238,7 +238,7 @@ def test_connections_that_were_killed_between_two_writes_of_a_turn_are_replaced(
 
 def waits_in_vain_once(url, model, monkeypatch, held):
     """A reply, while `held` gives a context in which the database is held by another."""
-    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", TIMEOUT)
+    monkeypatch.setattr(database_from_settings, "DATABASE_TIMEOUT", TIMEOUT)
     settings = Settings(search_past_sessions=False)
     with done_at_last(lambda: PhoneMemory(url, settings=settings, embeddings=model)) as memory:
         server = serving(memory)

@@ -18,9 +18,9 @@ from langmem_plugin.database.memory_tables import (
     memory_vector,
     standing_instruction,
 )
+from langmem_plugin.database.operations_tables import audit, erased_key, erasure, held_row, operation, secret
 from langmem_plugin.database.people_tables import access_token, link_code, merge
 from langmem_plugin.database.schema import GivenName, Words, metadata
-from langmem_plugin.database.upkeep_tables import audit, erased_key, erasure, held_row, operation, secret
 from langmem_plugin.errors import SessionRefused
 from tests.cases import for_each
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langmem_plugin.database.database_from_settings import open_database
 from langmem_plugin.database.encryption import Place, encryption_of
 from langmem_plugin.database.encryption.encryption import OwnerKey, RowCipher
 from langmem_plugin.database.encryption.master_keys import MasterKeys, new_master_key
-from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import ConfigurationError, DecryptionRefused
 from langmem_plugin.settings import Settings
 from tests.cases import for_each

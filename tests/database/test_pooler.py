@@ -13,11 +13,11 @@ from sqlalchemy import inspect, select, text
 
 from benchmarks.faults.pooler import pooled
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
-from langmem_plugin.database import Database, one_process, opening
+from langmem_plugin.database import Database, database_from_settings, process_lease
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME
 from langmem_plugin.database.encryption.master_keys import new_master_key
+from langmem_plugin.database.operations_tables import upkeep
 from langmem_plugin.database.prepared_statements import driver
-from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from tests.database.conftest import serving
 from tests.database.test_deadlines import impatient
@@ -119,7 +119,7 @@ def test_all_that_is_done_with_a_memory_is_done_through_a_pooler(url, offline_mo
 @pytest.mark.spec("C-24", "P-1")
 def test_a_crowd_texts_at_once_for_the_first_time_where_keys_share_a_small_pool(url, offline_model, monkeypatch):
     """Two processes' worth of transactions, of which each needs a key that nobody has made yet: none waits in vain."""
-    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", timedelta(seconds=60))  # a busy machine is slow
+    monkeypatch.setattr(database_from_settings, "DATABASE_TIMEOUT", timedelta(seconds=60))  # a busy machine is slow
     keys = SecretStr(new_master_key())
     with ExitStack() as opened:
         workers = [
@@ -195,26 +195,26 @@ def test_nothing_is_prepared_on_the_connections_of_a_pooler(server_url, url):
 
 @pytest.mark.spec("C-24", "A-5")
 def test_one_process_at_a_time_does_what_it_does_alone(url, monkeypatch):
-    monkeypatch.setattr(one_process, "_RENEW_SECONDS", 0.2)
+    monkeypatch.setattr(process_lease, "_RENEW_SECONDS", 0.2)
     with Database(url) as one, Database(url) as other:
 
         def noted_at():
             with other.read() as connection:
                 return connection.execute(select(upkeep.c.noted_at).where(upkeep.c.name.like("alone:%"))).scalar()
 
-        with one_process.alone(one, "sweep"):
+        with process_lease.alone(one, "sweep"):
             since = noted_at()
             until(lambda: noted_at() > since)  # it is renewed
-            with one_process.alone(other, "sweep", waits=False) as held:
+            with process_lease.alone(other, "sweep", waits=False) as held:
                 assert not held
-            with one_process.alone(other, "audit", waits=False) as held:
+            with process_lease.alone(other, "audit", waits=False) as held:
                 assert held
-        with one_process.alone(other, "sweep", waits=False) as held:
+        with process_lease.alone(other, "sweep", waits=False) as held:
             assert held
-        monkeypatch.setattr(one_process, "_LEASE_SECONDS", 1)
+        monkeypatch.setattr(process_lease, "_LEASE_SECONDS", 1)
         begun = time.monotonic()
-        one_process._Lease(one, "sweep ").take()  # and then its process is killed
-        with one_process.alone(other, "sweep"):
+        process_lease._Lease(one, "sweep ").take()  # and then its process is killed
+        with process_lease.alone(other, "sweep"):
             assert 1 <= time.monotonic() - begun < 30
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from langmem_plugin.database import one_process
+from langmem_plugin.database import process_lease
 from tests.cases import for_each
 from tests.log_events import events
 from tests.waiting import until
@@ -62,7 +62,7 @@ def test_one_in_twenty_may_be_slow(memory):
 @pytest.mark.spec("A-6", "A-5")
 def test_while_another_process_looks_nobody_else_does(memory):
     _noted(memory, "search", 1_500, 20)
-    with one_process.alone(memory.database, "alerts"):
+    with process_lease.alone(memory.database, "alerts"):
         assert _told(memory) == []
     assert _told(memory) == [("alert.raised", "search", "p95_ms")]
 

@@ -170,7 +170,7 @@ def test_a_spreadsheet_gets_numbers_and_no_formula(memory):
 
 @pytest.mark.spec("A-2", "P-3")
 def test_encrypted_categories_are_told_to_their_owner_alone(database_url, clock, offline_model, memory):
-    from langmem_plugin.insight.analytics import MemoryAnalytics
+    from langmem_plugin.insight.memory_analytics import MemoryAnalytics
 
     key = "k1:" + "A" * 43 + "="
     with encrypted_service(database_url, key, embeddings=offline_model, now=clock) as service:

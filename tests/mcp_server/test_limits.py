@@ -4,9 +4,9 @@ import httpx2
 import pytest
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.people import request_rates
+from langmem_plugin.people import rate_limits
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.people.request_rates import FAILURES_PER_MINUTE, LARGEST_BODY
+from langmem_plugin.people.rate_limits import FAILURES_PER_MINUTE, LARGEST_BODY
 from tests.cases import for_each
 from tests.mcp_server.conftest import ANNA, BEN, serving
 from tests.mcp_server.test_tokens import sent
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.spec("U-3", "A-6")
 
 @pytest.fixture
 def strict(database_url, clock, offline_model, monkeypatch):
-    monkeypatch.setattr(request_rates, "REQUESTS_PER_MINUTE", 3)
+    monkeypatch.setattr(rate_limits, "REQUESTS_PER_MINUTE", 3)
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
         yield memory
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.cli import app
-from langmem_plugin.cli.serve import refuse_open_door
-from langmem_plugin.database import opening
+from langmem_plugin.cli.serve_and_mcp import refuse_open_door
+from langmem_plugin.database import database_from_settings
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.mcp_server import http_app
 from langmem_plugin.people.access_tokens import AccessTokens
@@ -164,7 +164,7 @@ def test_while_the_database_is_away_the_answer_is_to_try_again(post, tokens, mem
 def test_a_server_of_a_database_that_stands_still_answers_in_time_and_goes_on_when_it_does(
     postgresql_server, offline_model, monkeypatch
 ):
-    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", TIMEOUT)
+    monkeypatch.setattr(database_from_settings, "DATABASE_TIMEOUT", TIMEOUT)
     settings = Settings(sweep_every=None, search_past_sessions=False)
     with (
         postgresql_server.copy("stands_still") as database,

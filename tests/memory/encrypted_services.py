@@ -7,7 +7,7 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import text
 
-from langmem_plugin.database.opening import open_database
+from langmem_plugin.database.database_from_settings import open_database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.settings import Settings
 

@@ -332,7 +332,7 @@ def test_a_vector_index_and_keys_are_refused_together(service):
 
 _REMEMBERS = """
 import sys
-from langmem_plugin.database.opening import open_database
+from langmem_plugin.database.database_from_settings import open_database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.settings import Settings
 url, key, owner = sys.argv[1:]

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.find import recall as visibility

@@ -223,7 +223,7 @@ class Repeating:
 
 
 @pytest.mark.spec("M-14", "ERR-MEMORY-004")
-@for_each("place", ["keep.repository", "instructions.instructions"])
+@for_each("place", ["keep.memory_repository", "instructions.standing_instructions"])
 def test_an_id_that_is_taken_is_drawn_again_three_times(memory, monkeypatch, place):
     instructions = memory.instructions if place.startswith("instructions") else None
 

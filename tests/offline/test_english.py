@@ -3,7 +3,7 @@
 import pytest
 
 from langmem_plugin.offline.english import in_english
-from langmem_plugin.references.said.utterance import language_of
+from langmem_plugin.references.said.utterance_words import language_of
 from tests.cases import for_each
 
 

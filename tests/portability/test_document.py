@@ -9,7 +9,7 @@ import pytest
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
-from langmem_plugin.conversation.sessions import past_sessions
+from langmem_plugin.conversation.sessions import imported_sessions
 from langmem_plugin.database import schema
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, UnreadableImport
@@ -132,7 +132,7 @@ def test_what_cannot_hold_beside_what_is_known_becomes_history(memory, empty, cl
 @pytest.mark.spec("P-3")
 def test_a_run_that_is_cut_short_anywhere_is_finished_by_the_next(memory, empty, clock, monkeypatch):
     document = fill(memory, clock)
-    store, done = past_sessions.store, []
+    store, done = imported_sessions.store, []
 
     def dies(*arguments):
         if len(done) == 1:
@@ -140,10 +140,10 @@ def test_a_run_that_is_cut_short_anywhere_is_finished_by_the_next(memory, empty,
         done.append(1)
         return store(*arguments)
 
-    monkeypatch.setattr(past_sessions, "store", dies)
+    monkeypatch.setattr(imported_sessions, "store", dies)
     with pytest.raises(KeyboardInterrupt):
         empty.import_person(document)
-    monkeypatch.setattr(past_sessions, "store", store)
+    monkeypatch.setattr(imported_sessions, "store", store)
     monkeypatch.setattr(schema, "_AT_ONCE", 1)
     take_in, took = empty.service.take_in, []
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.records import ImportedSession
+from langmem_plugin.portability.imported_records import ImportedSession
 from langmem_plugin.portability.sources import SOURCES, denidin, jarvis, mem0, onyx
 from tests.portability.conftest import ANNA
 

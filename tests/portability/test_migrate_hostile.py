@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from langmem_plugin import ConversationSaver, SessionManager
-from langmem_plugin.conversation.storage.conversation_doctor import examine
+from langmem_plugin.conversation.storage.session_repair import examine
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.portability import source_database
-from langmem_plugin.portability.records import ImportedMemory
+from langmem_plugin.portability.imported_records import ImportedMemory
 from langmem_plugin.portability.sources import langgraph_store
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
 from langmem_plugin.portability.thread_migration import ThreadMigration

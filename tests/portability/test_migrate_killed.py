@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from langmem_plugin import ConversationSaver, SessionManager
-from langmem_plugin.conversation.storage.conversation_doctor import examine
-from langmem_plugin.conversation.turns import turns
+from langmem_plugin.conversation.storage.session_repair import examine
+from langmem_plugin.conversation.turns import turn_queue
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
 from langmem_plugin.portability.thread_migration import ThreadMigration
@@ -51,7 +51,7 @@ def killed_at(step, file, database_url):
 @pytest.mark.slow
 @pytest.mark.spec("U-9", "C-5")
 def test_however_often_it_is_killed_each_thread_is_there_once_and_whole(database_url, tmp_path, monkeypatch):
-    monkeypatch.setattr(turns, "SILENT_SECONDS", 0.2)  # of a holder that is known to be dead
+    monkeypatch.setattr(turn_queue, "SILENT_SECONDS", 0.2)  # of a holder that is known to be dead
     file = str(tmp_path / "checkpoints.sqlite")
     with stock_saver(file) as stock:
         for phone in PHONES:

@@ -10,7 +10,7 @@ from langgraph.store.postgres import PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
 from langmem_plugin.errors import UnreadableImport
-from langmem_plugin.portability.records import ImportedMemory, Remark
+from langmem_plugin.portability.imported_records import ImportedMemory, Remark
 from langmem_plugin.portability.sources import langgraph_store, mem0
 from tests.cases import for_each
 

@@ -17,8 +17,8 @@ from langgraph.types import Command
 from sqlalchemy import create_engine, text
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
-from langmem_plugin.conversation.storage.conversation_doctor import examine
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
+from langmem_plugin.conversation.storage.session_repair import examine
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.records import ImportedSession, Remark
+from langmem_plugin.portability.imported_records import ImportedSession, Remark
 from langmem_plugin.portability.sources import whatsapp
 from tests.cases import for_each
 

@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
-from langmem_plugin.portability.records import ImportedSession
+from langmem_plugin.portability.imported_records import ImportedSession
 from langmem_plugin.portability.sources import denidin, jarvis, onyx
 from tests.portability.conftest import ANNA, BEN
 

@@ -120,14 +120,14 @@ def test_a_document_never_writes_into_another_persons_conversation(memory, clock
 
 @pytest.mark.spec("P-3")
 def test_a_persons_conversation_on_a_server_goes_along(memory, empty):
-    from langmem_plugin.conversation.sessions import past_sessions
-    from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
+    from langmem_plugin.conversation.sessions import imported_sessions
+    from langmem_plugin.conversation.sessions.imported_sessions import PastMessageOf, PastSession
 
     at = datetime(2026, 1, 1, tzinfo=UTC)
     said = [PastMessageOf(HumanMessage("on the server", id="m1"), at, 7)]
     past = PastSession(_THREAD, "s-server", at, at + timedelta(hours=1), None, said, owner=ANNA)
-    assert past_sessions.store(memory.saver, past)
-    assert not past_sessions.store(memory.saver, past)
+    assert imported_sessions.store(memory.saver, past)
+    assert not imported_sessions.store(memory.saver, past)
     document = memory.export(ANNA)
     assert [(each.conversation, each.messages[0].tokens) for each in document.sessions] == [(_THREAD, 7)]
     empty.import_person(document)

@@ -9,7 +9,7 @@ from langgraph.types import interrupt
 from sqlalchemy import insert, select
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.conversation.sessions import searchable_sessions, session_rows
+from langmem_plugin.conversation.sessions import session_rows, sessions_to_index
 from langmem_plugin.database.conversation_tables import acknowledged, incoming, value
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.people_tables import new_link
@@ -88,7 +88,7 @@ def live(memory, clock, who, telegram, other):
     memory.people.link_code(telegram)
     memory.people.giver(telegram, "wrong")
     with memory.database.write() as connection:
-        searchable_sessions.claim(connection, on_server_of(who), who, memory.service.now())
+        sessions_to_index.claim(connection, on_server_of(who), who, memory.service.now())
     memory.sessions.add_message(on_server_of(who), "user", f"{SAID[who][0]} from Studio")
     with memory.database.write() as connection:
         connection.execute(insert(new_link).values(identifier=telegram, linked_at=memory.service.now()))

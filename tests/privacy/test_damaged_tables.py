@@ -5,7 +5,7 @@ import shutil
 import pytest
 from sqlalchemy import LargeBinary, String, literal_column, text, update
 
-from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
+from langmem_plugin.conversation.storage.session_repair import examine, examine_beside
 from langmem_plugin.database.memory_tables import Rows, extraction_job
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables, rows_of

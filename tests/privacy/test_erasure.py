@@ -8,12 +8,12 @@ import pytest
 from langchain_core.messages import HumanMessage
 from sqlalchemy import Column, MetaData, String, Table, select
 
-from langmem_plugin.conversation.storage.conversation_doctor import examine
+from langmem_plugin.conversation.storage.session_repair import examine
 from langmem_plugin.database import personal_tables as personal
 from langmem_plugin.database.conversation_tables import turn
+from langmem_plugin.database.operations_tables import erasure, held_file, held_row
 from langmem_plugin.database.people_tables import link_attempt, link_code, merge, new_link
 from langmem_plugin.database.schema import Owner, metadata
-from langmem_plugin.database.upkeep_tables import erasure, held_file, held_row
 from langmem_plugin.errors import ErasureIncomplete, InvalidInput, UnknownErasure, UnknownSession
 from langmem_plugin.memory.keep.damage_check import examine as examine_memories
 from langmem_plugin.privacy.erasure import Erasure

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from sqlalchemy import delete, select
 
 from langmem_plugin.database.conversation_tables import turn
-from langmem_plugin.database.upkeep_tables import erased_key
+from langmem_plugin.database.operations_tables import erased_key
 from langmem_plugin.errors import ErasedMeanwhile, LangMemError, TurnLost, UnknownSession
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory

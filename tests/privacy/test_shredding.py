@@ -9,7 +9,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.storage.codec import decompress
-from langmem_plugin.conversation.storage.conversation_doctor import examine
+from langmem_plugin.conversation.storage.session_repair import examine
 from langmem_plugin.database.encryption import encryption
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import DamagedSession, DecryptionRefused

@@ -11,7 +11,7 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.web.health import LEAST_BYTES_FREE
+from langmem_plugin.web.health_and_metrics import LEAST_BYTES_FREE
 
 pytestmark = pytest.mark.both_engines
 

@@ -9,7 +9,7 @@ from jinja2.ext import babel_extract
 from langmem_plugin import web
 from langmem_plugin.web.look import FOLDER
 from langmem_plugin.web.person import TEMPLATES
-from langmem_plugin.web.person.privacy import ERASE_WORD
+from langmem_plugin.web.person.privacy_and_export import ERASE_WORD
 from tests.cases import for_each
 
 pytestmark = pytest.mark.spec("U-10")

@@ -11,8 +11,8 @@ from axe_playwright_python.sync_playwright import Axe
 from starlette.testclient import TestClient
 
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.web.phones.phones import TOUR, Phone, Stage, phones_app
-from langmem_plugin.web.phones.process import AgentProcess
+from langmem_plugin.web.phones.agent_process import AgentProcess
+from langmem_plugin.web.phones.two_phones_page import TOUR, Phone, Stage, phones_app
 from tests.waiting import until
 from tests.web.conftest import served_at
 
@@ -48,7 +48,7 @@ def agent(tmp_path, monkeypatch):
 
     def start(graph=""):
         arguments = [f"sqlite:///{tmp_path}/langmem.db", "", graph, str(tmp_path / "household.json")]
-        made.append(AgentProcess([sys.executable, "-m", "langmem_plugin.cli.texted_agent", *arguments]))
+        made.append(AgentProcess([sys.executable, "-m", "langmem_plugin.cli.demo_agent", *arguments]))
         made[-1].start()
         return made[-1]
 

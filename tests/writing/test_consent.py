@@ -3,7 +3,7 @@
 import pytest
 
 from langmem_plugin import ConfigurationError, InvalidInput, PhoneMemory, Settings
-from langmem_plugin.people.consents import Given
+from langmem_plugin.people.consent_records import Given
 from tests.cases import for_each
 
 ERIN, ERINS_TELEGRAM, JASON = "+972501234567", "telegram:4242", "+972501234568"

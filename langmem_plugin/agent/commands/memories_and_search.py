@@ -2,7 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
-from langmem_plugin.agent.commands.command_call import (
+from langmem_plugin.agent.commands.command_call_and_paging import (
     PAGE,
     CommandCall,
     one_line,

@@ -1,6 +1,6 @@
 """The languages that people write in: the texts they get, the commands they type, and which one a message is in.
 
-The words of each language are a file of agent/words: `texts` are what a person is told, by name; words in braces are
+Each language has a file in agent/reply_texts: `texts` are what a person is told, by name; words in braces are
 filled in. `commands` are the words behind a slash, the one that /help lists first. `written` are words that tell a
 message of a word or two to be of the language. `words` and `patterns` are what people say behind a command and to a
 question, of all languages together. `sayings` are the patterns of commands in plain words, in which `parts`
@@ -29,7 +29,7 @@ LANGUAGES = ("en", "he", "es")
 def words_in(language: str) -> Mapping[str, Any]:
     """Return all words of a language of two letters."""
     words: Mapping[str, Any] = json.loads(
-        files("langmem_plugin.agent").joinpath(f"words/{language}.json").read_text("utf-8")
+        files("langmem_plugin.agent").joinpath(f"reply_texts/{language}.json").read_text("utf-8")
     )
     return words
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.conversation.media.inline_removal import rebuilt
+from langmem_plugin.conversation.media.inline_media import rebuilt
 
 _REFERENCE = re.compile(
     r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), '

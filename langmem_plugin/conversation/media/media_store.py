@@ -21,7 +21,7 @@ from typing import Literal
 
 from sqlalchemy import Connection, bindparam, select, text, update
 
-from langmem_plugin.conversation.media.inline_removal import KINDS, UNKNOWN_TYPE, Inline, decoded
+from langmem_plugin.conversation.media.inline_media import KINDS, UNKNOWN_TYPE, Inline, decoded
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
@@ -29,12 +29,12 @@ from langmem_plugin.database.encryption import Encryption, encryption_of
 from langmem_plugin.database.encryption import Place as RowPlace
 from langmem_plugin.database.encryption.encrypted_columns import MEDIA
 from langmem_plugin.database.encryption.encryption import EXTRA_BYTES, NO_ENCRYPTION
+from langmem_plugin.database.operations_tables import held_file
 from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.database.schema import insert_unless_there
-from langmem_plugin.database.upkeep_tables import held_file
 from langmem_plugin.errors import DecryptionRefused, StorageFull, StoreUnavailable
-from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
+from langmem_plugin.text_sanitizing import one_line
 
 log = event_log(__name__)
 

@@ -11,12 +11,12 @@ from sqlalchemy import ColumnElement, Connection, delete, select
 
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import FileEncryption, Media, remove_leftovers, remove_unreferenced
-from langmem_plugin.conversation.sessions import searchable_sessions, session_rows
+from langmem_plugin.conversation.sessions import session_rows, sessions_to_index
 from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.storage.checkpoint_rows import CheckpointStore, SessionCheckpoints
 from langmem_plugin.conversation.storage.codec import StoredCheckpoint, StoredValue, ValueRow
-from langmem_plugin.conversation.storage.session_checkpoints import CheckpointStore, SessionCheckpoints
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.audit_trail import Done, record_all
+from langmem_plugin.database.audit_recording import Done, record_all
 from langmem_plugin.database.conversation_tables import checkpoint, media, message, pending, session, value
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.logs import event_log
@@ -98,7 +98,7 @@ class SessionDeletion:
             files.update(connection.execute(select(media.c.sha256).join(session, of_session).where(doomed)).scalars())
             gone = connection.execute(delete(session).where(doomed).returning(session.c.thread, session.c.session_id))
             deleted = [Done("session.deleted", thread, session_id) for thread, session_id in gone]
-            searchable_sessions.forget_threads(connection, {each.owner for each in deleted if each.owner})
+            sessions_to_index.forget_threads(connection, {each.owner for each in deleted if each.owner})
             record_all(connection, deleted)
         if deleted:
             log.info("session.purged", extra={"sessions": len(deleted)})

@@ -14,7 +14,7 @@ from langmem_plugin.conversation.config_keys import TURN
 from langmem_plugin.conversation.media.media_store import Media, bind_files_anew, hold_files
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.turns.turns import Opened
+from langmem_plugin.conversation.turns.turn_queue import Opened
 from langmem_plugin.database.conversation_tables import (
     AT_ONCE,
     WHEN_SILENT,

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, select, text, tuple_, update
 
-from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.audit_recording import record
 from langmem_plugin.database.conversation_tables import (
     AT_ONCE,
     TAKEN,
@@ -22,9 +22,9 @@ from langmem_plugin.database.conversation_tables import (
     session,
 )
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
+from langmem_plugin.database.operations_tables import upkeep
 from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.database.schema import insert_new, put
-from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import InvalidInput, SessionRefused, UnknownSession
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log

@@ -20,7 +20,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
 from langgraph.types import Send
 
-from langmem_plugin.conversation.media.inline_removal import rebuilt
+from langmem_plugin.conversation.media.inline_media import rebuilt
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 

@@ -20,9 +20,9 @@ from sqlalchemy import Connection, bindparam, delete, null, select, update
 
 from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.session_store import SessionStore
+from langmem_plugin.conversation.sessions.session_lifecycle import SessionStore
 from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
-from langmem_plugin.conversation.turns.turns import line
+from langmem_plugin.conversation.turns.turn_queue import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
 from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY, bind_anew

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from sqlalchemy import Connection, RootTransaction, Transaction
 
 from langmem_plugin.errors import ConfigurationError, DecryptionRefused
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 
 if TYPE_CHECKING:
     from langmem_plugin.database.encryption.key_store import KeyStore

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, insert, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
+from langmem_plugin.database.operations_tables import secret
 from langmem_plugin.database.schema import metadata
-from langmem_plugin.database.upkeep_tables import secret
 from langmem_plugin.errors import ConfigurationError
 
 HEAD = "0037"

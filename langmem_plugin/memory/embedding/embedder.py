@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.errors import EmbeddingDimMismatchError, EmbeddingUnavailable, InvalidInput, LangMemError
 from langmem_plugin.logs import event_log
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 from langmem_plugin.memory.calls_with_timeout import GivenUp, TimedCalls
 from langmem_plugin.memory.find.tokenizer import language_of
 from langmem_plugin.settings import EMBEDDING_TIMEOUT

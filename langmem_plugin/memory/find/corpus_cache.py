@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from langmem_plugin import process_forks
 from langmem_plugin.database.transactions import is_shared
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.find.bm25 import WordIndex
 from langmem_plugin.memory.find.tokenizer import stemmed, terms

@@ -10,7 +10,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
-from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_erased
+from langmem_plugin.database.owners_and_erasures import erasures_seen, owner_key, refuse_erased
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
@@ -37,7 +37,7 @@ from langmem_plugin.memory.keep.changes_and_checksums import (
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Mode, storable
-from langmem_plugin.operation_timing import timed
+from langmem_plugin.telemetry import timed
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 

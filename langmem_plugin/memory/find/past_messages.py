@@ -12,7 +12,7 @@ from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.keep.changes_and_checksums import SealedTable
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository

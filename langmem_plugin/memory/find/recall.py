@@ -15,7 +15,7 @@ from langmem_plugin.facts.sensitive_facts import is_sensitive
 from langmem_plugin.identifiers import OwnerKey, ScopeKey
 from langmem_plugin.languages.language_words import LANGUAGES
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT
-from langmem_plugin.lru import LruCache, cached_if_short
+from langmem_plugin.lru_cache import LruCache, cached_if_short
 from langmem_plugin.memory.find.fact_ranking import LIKELY, Query
 from langmem_plugin.memory.find.fact_search import Ask
 from langmem_plugin.memory.find.tokenizer import telling, words_of
@@ -23,8 +23,8 @@ from langmem_plugin.memory.instructions.standing_instructions import Instruction
 from langmem_plugin.memory.keep.changes_and_checksums import OwnerStates, states_of
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Found, Memory, Mode, storable
 from langmem_plugin.memory.service import MemoryService
-from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import Role
+from langmem_plugin.telemetry import timed
 
 SHARED = ScopeKey.named("shared")
 FOR_CLIENTS = "for clients"  # the tag that shares a memory of that scope with clients

@@ -12,7 +12,7 @@ from importlib.resources import files
 import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
 
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 
 _LISTS: dict[str, str] = json.loads(files(__package__).joinpath("stop_words.json").read_text("utf-8"))
 SMALL_TALK = re.compile(_LISTS.pop("small talk"))

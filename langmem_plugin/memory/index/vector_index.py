@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, update
 
 from langmem_plugin import process_forks
-from langmem_plugin.database import Database, one_process
+from langmem_plugin.database import Database, process_lease
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner
 from langmem_plugin.database.schema import put
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
@@ -27,7 +27,7 @@ from langmem_plugin.memory.calls_with_timeout import BackgroundThread, TimedCall
 from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.index.stores import Collection, OpenCollection, VectorsById
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
-from langmem_plugin.operation_timing import timing
+from langmem_plugin.telemetry import timing
 
 log = event_log(__name__)
 
@@ -84,7 +84,7 @@ class _Progresses:
     @contextlib.contextmanager
     def alone(self, owner: OwnerKey) -> Iterator[None]:
         """Give a block in which nobody else, in any process, changes the owner's collection. Not re-entrant."""
-        with self._one_thread, one_process.alone(self._database, "index", owner):
+        with self._one_thread, process_lease.alone(self._database, "index", owner):
             yield
 
     def of(self, connection: Connection, owner: OwnerKey) -> Progress | None:

@@ -20,10 +20,10 @@ from sqlalchemy import (
 )
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.audit_recording import record
 from langmem_plugin.database.encryption import Encryption, encryption_of
 from langmem_plugin.database.memory_tables import standing_instruction as table
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.database.schema import insert_new
 from langmem_plugin.errors import (
     DamagedMemory,

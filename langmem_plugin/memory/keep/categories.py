@@ -10,11 +10,11 @@ from typing import Any, TypedDict, Unpack
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.audit_trail import Done, record, record_all
+from langmem_plugin.database.audit_recording import Done, record, record_all
 from langmem_plugin.database.encryption import Encryption, encryption_of
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.memory_tables import memory_category as table
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
 from langmem_plugin.identifiers import OwnerKey

@@ -42,7 +42,7 @@ from langmem_plugin.database.schema import Instant, Json, Name, Tags, in_parts, 
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 
 
 class OwnerState(NamedTuple):

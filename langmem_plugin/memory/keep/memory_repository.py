@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from langmem_plugin.database.audit_trail import Done, record, record_all
+from langmem_plugin.database.audit_recording import Done, record, record_all
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.prepared_statements import Prepared

@@ -14,8 +14,8 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, sel
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_message, history_vector, memory, memory_vector
+from langmem_plugin.database.operations_tables import upkeep
 from langmem_plugin.database.schema import insert_unless_there
-from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log

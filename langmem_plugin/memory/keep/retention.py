@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select
 
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.audit_trail import record
-from langmem_plugin.database.deletion_in_slices import delete_in_slices
+from langmem_plugin.database.audit_recording import record
+from langmem_plugin.database.batched_deletion import delete_in_slices
 from langmem_plugin.database.memory_tables import (
     history_message,
     memory,
@@ -21,7 +21,7 @@ from langmem_plugin.database.memory_tables import (
     memory_owner,
     standing_instruction,
 )
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.index.vector_index import VectorIndex

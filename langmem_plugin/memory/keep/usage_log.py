@@ -11,7 +11,7 @@ from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_access
 from langmem_plugin.database.memory_tables import memory_verdicts as table
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.database.schema import Instant, in_parts, insert_new, insert_unless_there, upsert
 from langmem_plugin.errors import StoreUnavailable, TurnLost
 from langmem_plugin.identifiers import OwnerKey, masked

@@ -8,7 +8,7 @@ from typing import Any
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.database.schema import name_to_store
 from langmem_plugin.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked, owner_to_store

@@ -18,7 +18,7 @@ from langmem_plugin.facts.guards import times
 from langmem_plugin.facts.value_comparison import in_one_form, names
 from langmem_plugin.languages.language_words import LANGUAGES, phrases, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, is_hebrew, plain
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 from langmem_plugin.memory.find.tokenizer import HEBREW_PREFIXES, STOP_WORDS, language_of, stemmer
 
 _KEPT: Final = 8_192

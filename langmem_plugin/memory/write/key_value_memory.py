@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_erased
+from langmem_plugin.database.owners_and_erasures import erasures_seen, owner_key, refuse_erased
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.facts import Classification, classify
 from langmem_plugin.logs import event_log

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_erased
+from langmem_plugin.database.owners_and_erasures import erasures_seen, owner_key, refuse_erased
 from langmem_plugin.errors import DamagedMemory, InvalidInput, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector, unit
@@ -40,7 +40,7 @@ from langmem_plugin.memory.memory_types import (
 )
 from langmem_plugin.memory.write.reconciler import Reconciler, remembered
 from langmem_plugin.memory.write.reconciliation_rules import statement_in
-from langmem_plugin.operation_timing import timed
+from langmem_plugin.telemetry import timed
 
 
 class MemoryWriter:

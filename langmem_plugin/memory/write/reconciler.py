@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory as table
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import (
     Slot,

@@ -10,7 +10,7 @@ from langmem_plugin.facts import Relation, Statement, another_subject, cannot_re
 from langmem_plugin.facts.instruction_recognition import instruction_in
 from langmem_plugin.facts.sensitive_facts import is_sensitive
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.lru_cache import cached_if_short
 from langmem_plugin.memory.keep.memory_repository import Advice
 from langmem_plugin.memory.memory_types import Memory, bare
 from langmem_plugin.memory.write.contradiction_by_words import doubted, judged

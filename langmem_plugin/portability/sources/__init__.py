@@ -1,4 +1,4 @@
-"""A file for each format: its records, as portability/records.py has them."""
+"""A file for each format: its records, as portability/imported_records.py has them."""
 
 from types import ModuleType
 

@@ -12,11 +12,11 @@ from typing import Any, get_args
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.conversation.transcript import Speaker, message_of
+from langmem_plugin.conversation.message_as_dict import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.identifiers.identifier import is_uuid
-from langmem_plugin.portability.records import ImportedRecord, ImportedSession, ImportReport
-from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
+from langmem_plugin.portability.imported_records import ImportedRecord, ImportedSession, ImportReport
+from langmem_plugin.portability.sources.source_parsing import instant, json_file, mapping, text_of
 
 _MESSAGES = "messages"
 _Said = tuple[int, Path, Mapping[str, Any]]

@@ -6,8 +6,8 @@ from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.memory.write.key_value_memory import as_text
-from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
-from langmem_plugin.portability.sources.plain_values import (
+from langmem_plugin.portability.imported_records import ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.source_parsing import (
     each_read,
     instant,
     json_file,

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.portability import source_database
-from langmem_plugin.portability.records import Remark, first_error
+from langmem_plugin.portability.imported_records import Remark, first_error
 
 UNREADABLE = (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """The errors that may be raised for a record that is not what it should be."""

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Row, text
 
 from langmem_plugin.portability import source_database
-from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
-from langmem_plugin.portability.sources.plain_values import each_read, instant
+from langmem_plugin.portability.imported_records import ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.source_parsing import each_read, instant
 
 _TEXTS = ("content", "text", "memory", "data", "value")
 _DATES = ("created_at", "updated_at", "expires_at")

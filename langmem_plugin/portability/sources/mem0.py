@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
-from langmem_plugin.portability.sources.plain_values import each_read, instant, json_file, json_in, mapping, numbered
+from langmem_plugin.portability.imported_records import ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.source_parsing import each_read, instant, json_file, json_in, mapping, numbered
 
 _LISTS = ("results", "memories")
 _KEPT = ("hash", "agent_id", "app_id", "run_id", "actor_id", "role")

@@ -8,14 +8,14 @@ from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.memory.memory_types import FACT_TYPES
-from langmem_plugin.portability.records import (
+from langmem_plugin.portability.imported_records import (
     ImportedCategory,
     ImportedInstruction,
     ImportedMemory,
     ImportedRecord,
     Remark,
 )
-from langmem_plugin.portability.sources.plain_values import (
+from langmem_plugin.portability.sources.source_parsing import (
     each_read,
     instant,
     json_file,

@@ -16,16 +16,16 @@ from langchain_core.messages import (
 )
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.foreign_text import one_line
-from langmem_plugin.lru import LruCache
-from langmem_plugin.references.meant.decision import Decision, Finding, decide
-from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
-from langmem_plugin.references.said.utterance import Sentence, forget_read, sentences
-from langmem_plugin.references.shown.items import ItemEntry
-from langmem_plugin.references.shown.ledger import Ledger, text_of
-from langmem_plugin.references.shown.plain_data import packed, plain
-from langmem_plugin.references.shown.tool_results import ResultList
+from langmem_plugin.lru_cache import LruCache
+from langmem_plugin.references.meant.meaning_decision import Decision, Finding, decide
+from langmem_plugin.references.meant.resolution_in_prompt import PreviousCall, Reference, Resolution
+from langmem_plugin.references.said.utterance_words import Sentence, forget_read, sentences
+from langmem_plugin.references.shown.lists_in_tool_results import ResultList
+from langmem_plugin.references.shown.shown_items import ItemEntry
+from langmem_plugin.references.shown.shown_ledger import Ledger, text_of
+from langmem_plugin.references.shown.tool_data import packed, plain
 from langmem_plugin.references.tokens import typed_atoms
+from langmem_plugin.text_sanitizing import one_line
 
 
 def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, quoted: str | None = None) -> Resolution:

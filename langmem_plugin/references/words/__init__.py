@@ -20,7 +20,7 @@ class Scale:
 class Language:
     """The words of one language. Every phrase is in normal form: lower case, no accents or vowel points, single spaces.
 
-    `kinds` maps a grammatical kind (said/utterance.py) to its phrases; `concepts` maps a word of a thing to English;
+    `kinds` maps a grammatical kind (said/utterance_words.py) to its phrases; `concepts` maps a word of a thing to English;
     `prefixes` are letters written onto the next word, of which `articles` make it definite, `joins` say "and" and
     `froms` "from".
     """

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from langmem_plugin.memory.keep.categories import DEFAULT_COLOR, named
-from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Body, IdInBody, Name, Text, Told
 from langmem_plugin.web.api.idempotency import IdempotencyKey, once
-from langmem_plugin.web.api.routing import answer, routes_of
+from langmem_plugin.web.api.request_context import Called
+from langmem_plugin.web.api.routing_and_envelope import answer, routes_of
 
 routes = routes_of("categories")
 PATH = "/api/memory/categories"

@@ -10,17 +10,17 @@ from fastapi.concurrency import run_in_threadpool
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field
 
-from langmem_plugin.agent.replying.steps import Reply
-from langmem_plugin.database.audit_trail import acting
+from langmem_plugin.agent.replying.sync_async_steps import Reply
+from langmem_plugin.database.audit_recording import acting
 from langmem_plugin.errors import ConfigurationError, LangMemError, UnknownSession
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.find.recall import scopes_of, seen_by
-from langmem_plugin.web.api.calls import Call, Called
+from langmem_plugin.web.api.error_responses import Refused
 from langmem_plugin.web.api.fields import Body, Id, IdInBody, Limit, Offset, Text, Told
-from langmem_plugin.web.api.problems import Refused
-from langmem_plugin.web.api.routing import PAGED, answer, routes_of, tell_place
-from langmem_plugin.web.conversations import PointedAt, ToolCall, session_of, sessions_of, transcript
+from langmem_plugin.web.api.request_context import Call, Called
+from langmem_plugin.web.api.routing_and_envelope import PAGED, answer, routes_of, tell_place
+from langmem_plugin.web.conversation_transcripts import PointedAt, ToolCall, session_of, sessions_of, transcript
 from langmem_plugin.writing import extraction_jobs as job_records
 
 log = event_log(__name__)

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from langmem_plugin.conversation.turns.message_claims import ClaimRecord
-from langmem_plugin.web.api.calls import Call
-from langmem_plugin.web.api.problems import Refused
+from langmem_plugin.web.api.error_responses import Refused
+from langmem_plugin.web.api.request_context import Call
 
 IdempotencyKey = Annotated[
     str,

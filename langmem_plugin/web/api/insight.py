@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from starlette.responses import Response
 
-from langmem_plugin.insight.analytics import Analytics
+from langmem_plugin.insight.memory_analytics import Analytics
 from langmem_plugin.insight.recommendations import Recommendation
-from langmem_plugin.web.api.calls import PERSON_HEADER, Called
-from langmem_plugin.web.api.routing import Answer, answer, routes_of
+from langmem_plugin.web.api.request_context import PERSON_HEADER, Called
+from langmem_plugin.web.api.routing_and_envelope import Answer, answer, routes_of
 
 routes = routes_of("insight")
 

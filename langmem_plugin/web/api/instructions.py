@@ -11,10 +11,10 @@ from pydantic import Field
 from langmem_plugin.errors import StaleMemory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.instructions.standing_instructions import Instruction, content_of
-from langmem_plugin.web.api.calls import Call, Called, IfMatch
 from langmem_plugin.web.api.fields import Body, Id, Instant, Text, Told
 from langmem_plugin.web.api.idempotency import IdempotencyKey, once
-from langmem_plugin.web.api.routing import TAGGED, answer, gives, routes_of
+from langmem_plugin.web.api.request_context import Call, Called, IfMatch
+from langmem_plugin.web.api.routing_and_envelope import TAGGED, answer, gives, routes_of
 
 routes = routes_of("instructions")
 PATH = "/api/instructions"

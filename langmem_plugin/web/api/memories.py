@@ -10,7 +10,6 @@ from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.memory_types import Filter, MatchType, Mode, Outcome, SourceType, Status
-from langmem_plugin.web.api.calls import Call, Called, Revision
 from langmem_plugin.web.api.categories import MemoryCategory
 from langmem_plugin.web.api.fields import (
     MOST_LISTED,
@@ -34,7 +33,8 @@ from langmem_plugin.web.api.fields import (
     Words,
 )
 from langmem_plugin.web.api.idempotency import IdempotencyKey, once
-from langmem_plugin.web.api.routing import PAGED, TAGGED, answer, gives, routes_of, tell_place
+from langmem_plugin.web.api.request_context import Call, Called, Revision
+from langmem_plugin.web.api.routing_and_envelope import PAGED, TAGGED, answer, gives, routes_of, tell_place
 
 routes, search_routes = routes_of("memories"), routes_of("search")
 confirmation_routes, by_id = routes_of("confirmations"), routes_of("memories")

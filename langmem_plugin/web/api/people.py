@@ -7,13 +7,13 @@ from pydantic import Field
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked
-from langmem_plugin.people.everybody import everybody, how_many
+from langmem_plugin.people.people_listing import everybody, how_many
 from langmem_plugin.portability.document_exporter import Holdings
-from langmem_plugin.web.api.calls import Call, Called, CalledByOperator
 from langmem_plugin.web.api.fields import Cursor, Limit, Offset, Told
-from langmem_plugin.web.api.privacy import Permitted
-from langmem_plugin.web.api.routing import PAGED, answer, routes_of, tell_place
-from langmem_plugin.web.person_refs import PersonRefs
+from langmem_plugin.web.api.privacy_and_export import Permitted
+from langmem_plugin.web.api.request_context import Call, Called, CalledByOperator
+from langmem_plugin.web.api.routing_and_envelope import PAGED, answer, routes_of, tell_place
+from langmem_plugin.web.sealed_person_addresses import PersonRefs
 
 routes = routes_of("people")
 _Reveal = Annotated[bool, Query(description="phones whole instead of masked; for an operator that is noted")]

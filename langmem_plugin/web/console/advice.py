@@ -6,8 +6,8 @@ from fastapi import APIRouter, Form
 from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.web.console.desk import AboutPerson
-from langmem_plugin.web.console.service import Days, TableForm, analytics_file
+from langmem_plugin.web.console.operator_request import AboutPerson
+from langmem_plugin.web.console.overview_people_jobs_audit import Days, TableForm, analytics_file
 
 router = APIRouter(prefix="/people/{ref}")
 

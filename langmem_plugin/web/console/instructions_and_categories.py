@@ -6,7 +6,7 @@ from fastapi import APIRouter, Form
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from langmem_plugin.web.console.desk import AboutPerson
+from langmem_plugin.web.console.operator_request import AboutPerson
 
 router = APIRouter(prefix="/people/{ref}")
 

@@ -14,8 +14,8 @@ from langmem_plugin.errors import InvalidInput, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.memory_types import Filter, Found, SourceType, Status
-from langmem_plugin.web.changes import forget_each, recent
-from langmem_plugin.web.console.desk import AboutPerson, PersonDesk
+from langmem_plugin.web.bulk_forget_and_recent import forget_each, recent
+from langmem_plugin.web.console.operator_request import AboutPerson, PersonDesk
 
 router = APIRouter(prefix="/people/{ref}")
 

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Form, Query
 from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.people.consents import PERMISSIONS, Permission
-from langmem_plugin.web.access import PAGE
-from langmem_plugin.web.console.desk import AboutPerson, PersonDesk, unsealed
-from langmem_plugin.web.conversations import picture, sessions_of, transcript
-from langmem_plugin.web.served import exported, root_of
+from langmem_plugin.people.consent_records import PERMISSIONS, Permission
+from langmem_plugin.web.app_context import exported, root_of
+from langmem_plugin.web.authentication import PAGE
+from langmem_plugin.web.console.operator_request import AboutPerson, PersonDesk, unsealed
+from langmem_plugin.web.conversation_transcripts import picture, sessions_of, transcript
 
 router = APIRouter(prefix="/people/{ref}")
 

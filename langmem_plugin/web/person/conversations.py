@@ -12,8 +12,8 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, UnknownSession
 from langmem_plugin.memory.find.past_messages import FoundMessage
 from langmem_plugin.memory.memory_types import storable
-from langmem_plugin.web.conversations import picture, session_of, sessions_of
-from langmem_plugin.web.person.visit import Here, Visit
+from langmem_plugin.web.conversation_transcripts import picture, session_of, sessions_of
+from langmem_plugin.web.person.person_request import Here, Visit
 
 router = APIRouter(prefix="/conversations")
 

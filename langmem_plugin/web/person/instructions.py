@@ -5,11 +5,11 @@ from typing import Annotated, Unpack
 from fastapi import APIRouter, Form
 from starlette.responses import Response
 
-from langmem_plugin.agent.commands.instruction_list import order_told
+from langmem_plugin.agent.commands.instructions import order_told
 from langmem_plugin.errors import InstructionNotFound, InvalidInput, StaleMemory, TooManyInstructions
 from langmem_plugin.memory.instructions.standing_instructions import MOST_INSTRUCTIONS, Instruction, InstructionChanges
 from langmem_plugin.memory.memory_types import storable
-from langmem_plugin.web.person.visit import Here, Visit
+from langmem_plugin.web.person.person_request import Here, Visit
 
 router = APIRouter(prefix="/instructions")
 

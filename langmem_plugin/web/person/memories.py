@@ -11,9 +11,9 @@ from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotF
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Filter, Memory
 from langmem_plugin.memory.memory_types import bare, storable
-from langmem_plugin.people.consents import Given
-from langmem_plugin.web.changes import forget_each, recent
-from langmem_plugin.web.person.visit import Here, Visit
+from langmem_plugin.people.consent_records import Given
+from langmem_plugin.web.bulk_forget_and_recent import forget_each, recent
+from langmem_plugin.web.person.person_request import Here, Visit
 
 router = APIRouter()
 

@@ -4,7 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.people import request_rates
+from langmem_plugin.people import rate_limits
 from langmem_plugin.people.access_tokens import AccessTokens
 
 ANNA, BEN = "+972501234567", "+972507654321"
@@ -52,13 +52,13 @@ def quiet(memory):
 
 @pytest.fixture
 def few_requests(monkeypatch):
-    monkeypatch.setattr(request_rates, "REQUESTS_PER_MINUTE", 3)
+    monkeypatch.setattr(rate_limits, "REQUESTS_PER_MINUTE", 3)
 
 
 @pytest.fixture(scope="module")
 def many_requests():
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(request_rates, "REQUESTS_PER_MINUTE", 10**9)
+        patched.setattr(rate_limits, "REQUESTS_PER_MINUTE", 10**9)
         yield
 
 

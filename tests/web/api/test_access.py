@@ -9,9 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.database import opening
+from langmem_plugin.database import database_from_settings
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.people.request_rates import FAILURES_PER_MINUTE
+from langmem_plugin.people.rate_limits import FAILURES_PER_MINUTE
 from tests.cases import for_each
 from tests.database.test_deadlines import TIMEOUT, done_at_last, stopped
 from tests.waiting import until
@@ -143,7 +143,7 @@ def test_a_database_that_is_gone_is_told_as_503_and_nothing_of_it_is(anna, memor
 @pytest.mark.slow
 @pytest.mark.spec("U-3", "M-14")
 def test_a_server_that_stands_still_is_told_as_503_and_is_asked_again(postgresql_server, offline_model, monkeypatch):
-    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", TIMEOUT)
+    monkeypatch.setattr(database_from_settings, "DATABASE_TIMEOUT", TIMEOUT)
     with (
         postgresql_server.copy("standing_still") as url,
         done_at_last(lambda: PhoneMemory(url, embeddings=offline_model)) as memory,

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langmem_plugin.web.api import privacy
+from langmem_plugin.web.api import privacy_and_export
 from tests.chat_graph import chat_graph
 from tests.web.api.conftest import ANNA, BEN, HEADER, Asking
 
@@ -170,7 +170,7 @@ def test_a_zip_whose_bytes_were_changed_or_are_too_many_is_refused(anna, monkeyp
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
         told.add(anna.response("POST", "memory/import", content=bytes(damaged)).status_code)
     assert told == {200, 422}
-    monkeypatch.setattr(privacy, "_LARGEST_UNPACKED", 1_000)
+    monkeypatch.setattr(privacy_and_export, "_LARGEST_UNPACKED", 1_000)
     assert "by parts" in anna.refused("POST", "memory/import", content=tables)["detail"]
 
 

@@ -12,7 +12,7 @@ from starlette.schemas import BaseSchemaGenerator
 
 from langmem_plugin import PhoneMemory, errors
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.web.api import everything, problems
+from langmem_plugin.web.api import api_and_openapi, error_responses
 from tests.web.api.conftest import ANNA, HEADER
 from tests.web.api.serving import serving
 
@@ -101,7 +101,7 @@ def test_the_description_names_both_kinds_of_tokens_and_has_examples(memory):
 
 @pytest.mark.spec("U-3")
 def test_every_error_that_has_a_status_of_its_own_is_one_that_there_is():
-    kinds = json.loads((Path(problems.__file__).parent / "problems.json").read_text(encoding="utf-8"))
+    kinds = json.loads((Path(error_responses.__file__).parent / "problems.json").read_text(encoding="utf-8"))
     for name, kind in kinds.items():
         assert issubclass(getattr(errors, name), errors.LangMemError)
         assert 400 <= kind["status"] < 600
@@ -111,5 +111,5 @@ def test_every_error_that_has_a_status_of_its_own_is_one_that_there_is():
 @pytest.mark.spec("U-6")
 def test_a_server_that_reads_docstrings_as_yaml_reads_those_of_all_routes():
     """LangGraph's server does, as Starlette's own schemas, and logs a traceback for each that it cannot read."""
-    for route in (route for router in everything._ROUTERS for route in router.routes):
+    for route in (route for router in api_and_openapi._ROUTERS for route in router.routes):
         BaseSchemaGenerator().parse_docstring(route.endpoint)

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.privacy.receipts import ErasureReceipt
+from langmem_plugin.privacy.erasure_receipts import ErasureReceipt
 from tests.chat_graph import chat_graph
 from tests.web.api.conftest import ANNA, BEN, HEADER
 

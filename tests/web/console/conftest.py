@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.web.person_refs import PersonRefs
+from langmem_plugin.web.sealed_person_addresses import PersonRefs
 
 ERIN, JASON = "+972501234567", "+972507654321"
 

@@ -6,8 +6,8 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from langmem_plugin.web.console.console import console_app
-from langmem_plugin.web.served import Served
+from langmem_plugin.web.app_context import Served
+from langmem_plugin.web.console.console_app_and_sign_in import console_app
 from tests.web.console.conftest import ERIN, JASON, Operator
 
 PLACES = ("", "people", "recent", "jobs", "performance", "audit", "analytics.csv", "analytics.json")

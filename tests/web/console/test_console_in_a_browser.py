@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.web.person_refs import PersonRefs
+from langmem_plugin.web.sealed_person_addresses import PersonRefs
 from tests.cases import for_each
 from tests.conftest import Clock
 from tests.waiting import until

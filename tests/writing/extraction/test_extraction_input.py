@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langmem_plugin.conversation.own_words import with_context
+from langmem_plugin.conversation.quoted_and_own_words import with_context
 from langmem_plugin.errors import InvalidInput
 from tests.cases import for_each
 from tests.chat_graph import chat_graph

@@ -1,0 +1,295 @@
+"""Reads and writes checkpoints as the runs of graphs ask for it, and the writes of tasks on top of them.
+
+A step of a graph writes several times: what its tasks wrote, then the checkpoint. Writes that come within milliseconds
+of each other share a transaction. Each call returns only when its part is stored, except a part that is left to the
+run's next write.
+"""
+
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_id,
+    get_checkpoint_metadata,
+)
+from langgraph.checkpoint.serde.types import RESUME
+from langgraph.constants import START
+from langgraph.types import Command
+
+from langmem_plugin import process_forks
+from langmem_plugin.conversation import config_keys
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_lifecycle import SessionStore
+from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.storage.checkpoint_rows import CheckpointStore, SessionCheckpoints
+from langmem_plugin.database import Database
+from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
+
+
+def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
+    return not wanted or all(metadata.get(key) == part for key, part in wanted.items())
+
+
+_COMPANY_SECONDS = 0.005
+"""The seconds that a task's writes wait for the checkpoint, which nearly always follows them at once."""
+
+_HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
+
+Work = Callable[[SessionCheckpoints], Any]
+
+
+@dataclass(eq=False, slots=True)
+class _Part:
+    """One write that waits for its transaction, `on` top of a checkpoint.
+
+    If it was `left`, nobody waits for its `outcome`: whoever writes it fails with it.
+    """
+
+    config: RunnableConfig
+    work: Work
+    on: str | None = None
+    left: bool = False
+    outcome: Future[None] = field(default_factory=Future)
+
+
+class Runs:
+    """Reads checkpoints, each read in one consistent view; gathers writes by turn, or outside of turns by run.
+
+    Writes that are gathered go to one session in one transaction.
+    """
+
+    def __init__(self, database: Database, sessions: SessionStore, checkpoints: CheckpointStore) -> None:
+        self._database = database
+        self._sessions = sessions
+        self._checkpoints = checkpoints
+        self._writing = [process_forks.Lock() for _ in range(64)]
+        self._begin_with_none()
+        process_forks.register(after_in_child=self._begin_with_none)
+
+    def _begin_with_none(self) -> None:
+        """Begin with no waiting writes; in a forked child too, since the parent writes its own."""
+        self._waiting: dict[Hashable, list[_Part]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The config's checkpoint, or the newest; None for a run that begins a new session."""
+        namespace, checkpoint_id = config_keys.namespace_of(config), get_checkpoint_id(config)
+        if not namespace and checkpoint_id is None and (handed := config["configurable"].get(config_keys.FIRST_STATE)):
+            first: CheckpointTuple | None = handed.pop()
+            return first
+        with self._database.read() as connection:
+            session = self._sessions.find(connection, config)
+            over = self._sessions.is_over(connection, session, config)
+            if session is None:
+                return None
+            if not over:
+                try:
+                    return self._checkpoints.of(connection, session).read(namespace, checkpoint_id)
+                except DamagedSession as error:
+                    if not config_keys.starts_run(config):
+                        raise
+                    # A damaged conversation must not keep its person from being answered: it is archived.
+                    self._checkpoints.reports.report(session.session_id, "what a run begins with", error)
+        self._sessions.archive(config, over=session)
+        return None
+
+    def listed(
+        self,
+        config: RunnableConfig | None,
+        wanted: Mapping[str, Any] | None,
+        before: RunnableConfig | None,
+    ) -> Iterator[CheckpointTuple]:
+        """The checkpoints of the config's session, or of all threads without a config, the newest first.
+
+        `wanted` is what their metadata must hold.
+        """
+        if config is not None:
+            yield from self._of_session(config, wanted, before)
+            return
+        for thread in self._sessions.threads():
+            yield from self._of_session({"configurable": {"thread_id": thread}}, wanted, before)
+
+    def _of_session(
+        self, config: RunnableConfig, wanted: Mapping[str, Any] | None, before: RunnableConfig | None
+    ) -> Iterator[CheckpointTuple]:
+        namespace, only = config["configurable"].get("checkpoint_ns"), get_checkpoint_id(config)
+        with self._database.read() as connection:
+            session = self._sessions.find(connection, config)
+            if session is None:
+                return
+            checkpoints = self._checkpoints.of(connection, session)
+            ids = checkpoints.ids(namespace, get_checkpoint_id(before) if before else None)
+        # No transaction stays open while the caller uses a checkpoint.
+        for of_namespace, checkpoint_id in ids:
+            if only is None or checkpoint_id == only:
+                with self._database.read() as connection:
+                    checkpoints = self._checkpoints.of(connection, session)
+                    try:
+                        stored = checkpoints.load(of_namespace, checkpoint_id)
+                    except DamagedSession as error:
+                        if only is not None:
+                            raise
+                        self._checkpoints.reports.note(session.session_id, f"checkpoint {checkpoint_id}", error)
+                        continue
+                    if stored is None or not _matches(codec.load(checkpoints.serde, stored.metadata), wanted):
+                        continue
+                    found = checkpoints.opened(of_namespace, stored)
+                yield found
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint and return its config.
+
+        Raises SessionExpired for an answer to a question of a session that is over.
+        """
+        namespace, parent_id = config_keys.namespace_of(config), get_checkpoint_id(config)
+        begins = metadata.get("source") == "input"
+        if begins and _is_answer(checkpoint["channel_values"].get(START)):
+            self._sessions.refuse_late_answer(config)
+        told = get_checkpoint_metadata(config, metadata)
+        facts = {key: fact for key, fact in told.items() if key not in config_keys.NOT_METADATA}
+
+        def save(checkpoints: SessionCheckpoints) -> None:
+            checkpoints.save(namespace, checkpoint, facts, new_versions, parent_id)
+
+        if begins and config_keys.ticket_of(config) is not None and not config_keys.stores_each_step(config):
+            self.leave(config, save)  # the first step's checkpoint follows before any node runs
+        else:
+            self._now(config, save, checkpoint["id"])
+        return config_keys.config_of(self._sessions.thread_of(config), namespace, checkpoint["id"])
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
+    ) -> None:
+        """Store a task's writes; special ones (an interrupt, an error) are on disk when this returns.
+
+        Raises SessionExpired as `put`.
+        """
+        if any(channel == RESUME for channel, _ in writes):
+            self._sessions.refuse_late_answer(config)
+        namespace, checkpoint_id = config_keys.namespace_of(config), config["configurable"]["checkpoint_id"]
+
+        def save(checkpoints: SessionCheckpoints) -> None:
+            checkpoints.save_writes(namespace, checkpoint_id, task_id, task_path, writes)
+
+        if any(channel in WRITES_IDX_MAP for channel, _ in writes):
+            self._now(config, save)
+        else:
+            self._soon(config, save, checkpoint_id)
+
+    def leave(self, config: RunnableConfig, work: Work) -> None:
+        """Leave work to the run's next write, or to `settle`, and return at once."""
+        self._add(_Part(config, work, left=True))
+
+    def settle(self, config: RunnableConfig) -> None:
+        """Write what is still left of the config's turn."""
+        self._write(self._take(config), durable=True)
+
+    @contextmanager
+    def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:
+        """Open the run's session: all writes of the block are on disk when it ends, or none.
+
+        One writer per thread at a time, so that its rows are in the caches before the next one looks. Raises as
+        `open_to_write`.
+        """
+        now = self._sessions.now()
+        opened: SessionCheckpoints | None = None
+        with self._writing[hash(self._sessions.thread_of(config)) % len(self._writing)]:
+            try:
+                with self._database.write(durable=durable) as connection:
+                    session = self._sessions.open_to_write(connection, config, now)
+                    opened = self._checkpoints.of(connection, session, now)
+                    yield opened
+                    active_at = now if self._sessions.count_as_activity(connection, session, config, now) else None
+                    session_rows.advance(connection, session, next_row=opened.messages.next_row, active_at=active_at)
+            except BaseException:
+                if opened is not None:
+                    # It may be on disk in spite of the error: reserved numbers must not be given again.
+                    opened.messages.forget()
+                raise
+            opened.messages.publish()
+            self._sessions.wrote(config, session)
+
+    def _now(self, config: RunnableConfig, work: Work, made: str | None = None, *, durable: bool = True) -> None:
+        """Write this work now, after what waits of its run, in one transaction.
+
+        What waits on top of the checkpoint that it `made` comes behind it: so the rows of messages are in their order,
+        and a list of them takes few bytes.
+        """
+        part, waiting = _Part(config, work), self._take(config)
+        behind = [each for each in waiting if made is not None and each.on == made]
+        self._write([*(each for each in waiting if each not in behind), part, *behind], durable=durable)
+        part.outcome.result()
+
+    def _soon(self, config: RunnableConfig, work: Work, checkpoint_id: str) -> None:
+        """Leave the work to the run's next write, or write it if none comes; return when it is written."""
+        if _gathered_by(config) is None:
+            return self._now(config, work, durable=False)
+        part = self._add(_Part(config, work, checkpoint_id))
+        try:
+            part.outcome.result(_COMPANY_SECONDS)
+        except TimeoutError:
+            self._write(self._take(config), durable=False)
+            part.outcome.result()  # if it is gone from the list, another thread is writing it
+
+    def _add(self, part: _Part) -> _Part:
+        with self._lock:
+            self._waiting.setdefault(_gathered_by(part.config), []).append(part)
+        return part
+
+    def _take(self, config: RunnableConfig) -> list[_Part]:
+        with self._lock:
+            return self._waiting.pop(_gathered_by(config), [])
+
+    def _write(self, parts: list[_Part], *, durable: bool) -> None:
+        if not parts:
+            return
+        together = self._attempt(parts, durable=durable)
+        # An error of every transaction fails all parts; otherwise each is tried alone, and only the faulty one fails.
+        hopeless = together is None or len(parts) == 1 or isinstance(together, _HOPELESS)
+        errors = [together if hopeless else self._attempt([part], durable=durable) for part in parts]
+        for part, error in zip(parts, errors, strict=True):
+            if error is None:
+                part.outcome.set_result(None)
+            else:
+                part.outcome.set_exception(error)
+        for part in parts:
+            if part.left:
+                part.outcome.result()
+
+    def _attempt(self, parts: list[_Part], *, durable: bool, again: bool = True) -> BaseException | None:
+        try:
+            with self.open(parts[-1].config, durable=durable) as checkpoints:
+                for part in parts:
+                    part.work(checkpoints)
+        except WriteConflict as error:
+            # Another process had taken a number reserved here: the reservation is dropped, and the next number is free.
+            return self._attempt(parts, durable=durable, again=False) if again else error
+        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for its part
+            return error
+        return None
+
+
+def _gathered_by(config: RunnableConfig) -> Hashable | None:
+    """The turn's ticket or the run's control object; None for a call outside of both."""
+    ticket, control = config_keys.ticket_of(config), config_keys.control_of(config)
+    return ("turn", ticket) if ticket is not None else control and id(control)
+
+
+def _is_answer(given: Any) -> bool:
+    return isinstance(given, Command) and given.resume is not None
