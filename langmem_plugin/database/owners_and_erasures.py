@@ -47,12 +47,11 @@ def person_of(connection: Connection, identifier: str) -> OwnerKey:
 
 def erasures_seen(database: Database) -> int:
     """Return the number of the newest erasure, to be read before long work."""
-    with database.read() as connection:
-        return newest_erasure(connection)
+    return database.select(newest_erasure)
 
 
 def newest_erasure(connection: Connection) -> int:
-    """Return the number of the newest erasure, read in a transaction; 0 where nobody was ever erased."""
+    """Return the number of the newest erasure; 0 where nobody was ever erased."""
     return int((_NEWEST.first(connection, {}) or [0])[0] or 0)
 
 

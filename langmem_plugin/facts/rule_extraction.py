@@ -44,7 +44,7 @@ def statements(text: str, *, said_at: datetime) -> list[Statement]:
         claimed = Stated(Claim(each.text, each.quote, about_speaker), text)
         if not unbelieved(claimed, said_at.date()) and doubted(claimed) not in (ANOTHERS, A_JOKE):
             told.setdefault((plain(each.text), each.slot, plain(each.value or ""), each.negated, each.over), each)
-    return list(reversed(told.values()))
+    return [replace(each, sensitive=each.sensitive or is_sensitive(each.quote)) for each in reversed(told.values())]
 
 
 def statement_of(text: str, said_at: datetime | None = None) -> Statement:
@@ -54,7 +54,7 @@ def statement_of(text: str, said_at: datetime | None = None) -> Statement:
     found = _read(text, text, said_at, noted=True)
     whole = text.strip()
     if not found:
-        return Statement(whole, whole, sensitive=is_sensitive(text))
+        return Statement(whole, whole)
     holding = [each for each in found if not (each.negated or each.over)]
     slotted = [each for each in holding or found if each.slot is not None]
     told = (slotted or found)[-1]
@@ -104,13 +104,13 @@ def _same_words(one: Statement, other: Statement) -> bool:
 def _ordered(sentence: str) -> list[Statement]:
     """Return the standing orders on how the person wants to be answered."""
     return [
-        _plainly(sentence, order.quote if order.condition else order.text, order.quote, "instruction")
+        _plainly(order.quote if order.condition else order.text, order.quote, "instruction")
         for order in instructions_in(sentence)
         if not order.names
     ]
 
 
-def _plainly(sentence: str, value: str, quote: str, attribute: str) -> Statement:
+def _plainly(value: str, quote: str, attribute: str) -> Statement:
     kind = attribute_of(attribute)
     return Statement(
         value[:1].upper() + value[1:],
@@ -119,7 +119,6 @@ def _plainly(sentence: str, value: str, quote: str, attribute: str) -> Statement
         value=value,
         fact_type=kind.fact_type,
         confidence=_SURE,
-        sensitive=is_sensitive(sentence),
         category=kind.category,
     )
 
@@ -135,7 +134,7 @@ def _asked_to_keep(text: str, tokens: Sequence[Token], language: Language) -> li
         if is_errand(text, tokens, language):
             continue
         said = text[rest[0].start + joined : rest[-1].end].rstrip(" .!…,")
-        return [_plainly(said, said, said, "note")]
+        return [_plainly(said, said, "note")]
     return []
 
 
@@ -162,9 +161,9 @@ def _life_event(text: str, line: Line, said_at: datetime | None) -> Statement | 
             if used and is_whole(line, at + used, said_at, NAMED_IN[event]):
                 whole = text[tokens[0].start : tokens[-1].end]
                 if re.search(r"\b(?:19|20)\d\d\b", whole):  # it may be another one's
-                    return _plainly(whole, whole, whole, "note")
+                    return _plainly(whole, whole, "note")
                 quote, value = (text[first.start : tokens[at + used - 1].end] for first in (tokens[0], tokens[at]))
-                return replace(_plainly(quote, value, quote, event), text=quote[:1].upper() + quote[1:])
+                return replace(_plainly(value, quote, event), text=quote[:1].upper() + quote[1:])
         if tokens[at].word and tokens[at].plain not in led and not begins(tokens, at, language.leads):
             return None
     return None
@@ -196,7 +195,7 @@ def _worded(text: str, line: Line, said: Finding, said_at: datetime | None) -> S
         over=said.over,
         fact_type="relationship" if theirs else kind.fact_type,
         confidence=_LESS_SURE if subject.loose or subject.first == subject.end else _SURE,
-        sensitive=kind.sensitive or is_sensitive(quote),
+        sensitive=kind.sensitive,
         category=kind.category,
         valid_from=valid_from,
         valid_to=valid_to,

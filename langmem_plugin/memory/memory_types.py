@@ -11,6 +11,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.languages.text_normalization import LONGEST_KEPT
+from langmem_plugin.lru_cache import cached_if_short
 from langmem_plugin.notebook_view import Cells, card
 
 SourceType = Literal["manual", "extracted_from_chat", "extracted_from_document", "api_import", "command"]
@@ -25,6 +27,7 @@ OPERATOR = "operator:"
 """The beginning of the `source_id` of what an operator wrote; the id of their token follows."""
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
+_KEPT = 16_384  # texts whose bare form is at hand: a new one is compared with all that it may concern
 _MOST_WANTED = 500  # SQLite joins at most 1,000 conditions
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 
@@ -240,6 +243,7 @@ def storable(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def bare(text: str) -> str:
     """Return the text as it is compared for saying the same: what stands around a sentence does not count either."""
     return plain(text).strip(" .!,;:\"'“”«»…")

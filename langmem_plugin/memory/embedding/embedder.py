@@ -5,11 +5,10 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from importlib.resources import files
 from typing import TypeAlias
 
@@ -146,7 +145,6 @@ _MISTAKES = (TypeError, AttributeError, NameError, NotImplementedError)  # mista
 _CACHED_BYTES = 16 * 2**20
 _BYTES_BESIDE = 400  # bytes of the key, the array's header and the dictionary
 _BATCH = 64
-_BATCHES_AT_ONCE = 2
 _TEXTS_IN_TIME = 8
 _A_WORD = "dimension"  # a text that every model can embed
 
@@ -217,31 +215,16 @@ class Embedder:
         return vector
 
     def texts(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text, in order; what is not in the cache is embedded in batches, two at once."""
+        """Return one vector per text, in order; what is not in the cache is embedded in batches."""
         known = {text: vector for text in texts if (vector := self._latest.get(("text", text))) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
-        batches = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
-        for batch, vectors in zip(batches, self._made(batches), strict=True):
-            known.update(zip(batch, vectors, strict=True))
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            made = self._embedded(partial(self.embeddings.embed_documents, batch), len(batch))
+            for text, vector in zip(batch, made, strict=True):
+                known[text] = vector
+                self._keep(("text", text), vector)
         return [known[text] for text in texts]
-
-    def _made(self, batches: list[list[str]]) -> Iterator[list[Vector]]:
-        if len(batches) <= 1:
-            yield from map(self._batch, batches)
-            return
-        with ThreadPoolExecutor(_BATCHES_AT_ONCE, "langmem-embedding") as pool:
-            begun = [pool.submit(copy_context().run, self._batch, batch) for batch in batches]
-            try:
-                for each in begun:
-                    yield each.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
-
-    def _batch(self, batch: list[str]) -> list[Vector]:
-        embedded = self._embedded(lambda: self.embeddings.embed_documents(batch), len(batch))
-        for text, vector in zip(batch, embedded, strict=True):
-            self._keep(("text", text), vector)
-        return embedded
 
     def each(self, texts: Sequence[str]) -> list[Vector | None]:
         """Return one vector per text, with None for a text that has no vector of a model which answers for others."""

@@ -228,6 +228,17 @@ class Corpus:
         return -1 if name is None else self._names.setdefault(name, len(self._names))
 
 
+def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:
+    """Return the rows of the highest scores among those that fit, best first; equal scores keep their order."""
+    if limit <= 0:
+        return []
+    rows = np.flatnonzero(fits)
+    if len(rows) > limit:
+        bound = np.partition(scores[rows], len(rows) - limit)[len(rows) - limit]
+        rows = rows[scores[rows] >= bound]
+    return [int(row) for row in rows[np.argsort(-scores[rows], kind="stable")][:limit]]
+
+
 _FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
 _LAST = microseconds(datetime.max.replace(tzinfo=UTC))
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.embedding.embedder import MOST_ODDS, Calibration, Embedder, Vector
 from langmem_plugin.memory.find.bm25 import Scores
-from langmem_plugin.memory.find.corpus_cache import Corpus
+from langmem_plugin.memory.find.corpus_cache import Corpus, best
 from langmem_plugin.memory.find.tokenizer import asked, telling
 from langmem_plugin.memory.keep.changes_and_checksums import microseconds
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, MatchType, Mode, storable
@@ -224,17 +224,6 @@ def _apart(corpus: Corpus, score: Scores, kept: NDArray[np.bool_], limit: int) -
 def foremost(corpus: Corpus, now: datetime, limit: int) -> list[str]:
     """Return the ids of the rows that rank first when nothing is asked."""
     return [corpus.ids[row] for row in best(lived(corpus, now), corpus.fitting(now), limit)]
-
-
-def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:
-    """Return the rows of the highest scores among those that fit, best first; equal scores keep their order."""
-    if limit <= 0:
-        return []
-    rows = np.flatnonzero(fits)
-    if len(rows) > limit:
-        bound = np.partition(scores[rows], len(rows) - limit)[len(rows) - limit]
-        rows = rows[scores[rows] >= bound]
-    return [int(row) for row in rows[np.argsort(-scores[rows], kind="stable")][:limit]]
 
 
 def match_type(signals: dict[str, float]) -> MatchType:

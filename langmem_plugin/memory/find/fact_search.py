@@ -12,8 +12,8 @@ from sqlalchemy import BigInteger, Connection, Text, and_, bindparam, or_, selec
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find.corpus_cache import Corpus, CorpusCache, Entry
-from langmem_plugin.memory.find.fact_ranking import Hit, Query, best, foremost, ranked
+from langmem_plugin.memory.find.corpus_cache import Corpus, CorpusCache, Entry, best
+from langmem_plugin.memory.find.fact_ranking import Hit, Query, foremost, ranked
 from langmem_plugin.memory.find.tokenizer import asked
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.keep.changes_and_checksums import Damages, OwnerStates, each_row, microseconds

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.find import fact_ranking
 from langmem_plugin.memory.find.bm25 import Scores, WordIndex
-from langmem_plugin.memory.find.corpus_cache import Corpus
+from langmem_plugin.memory.find.corpus_cache import Corpus, best
 from langmem_plugin.memory.find.dates_in_question import nearness, without_days
-from langmem_plugin.memory.find.fact_ranking import Hit, Meaning, Query, best, match_type
+from langmem_plugin.memory.find.fact_ranking import Hit, Meaning, Query, match_type
 from langmem_plugin.memory.find.tokenizer import asked, terms
 from langmem_plugin.memory.memory_types import plain
 

@@ -298,10 +298,11 @@ class MemoryRepository:
         return {row[0] for each in digests for row in _SAME.all(connection, {"of_owner": owner, "digest": each})}
 
     def ids_of_slots(
-        self, connection: Connection, owner: OwnerKey, slots: Collection[str], *, now: datetime
+        self, connection: Connection, owner: OwnerKey, slots: Collection[str], *, said_at: datetime, now: datetime
     ) -> dict[str, int]:
         """Return the memories that are a value of one of the slots, or of its attribute in somebody else ("mia" may be
-        "daughter mia"), and are not archived: by their places, the newest last; of very many of a slot the newest.
+        "daughter mia"), and held or were in question at `said_at`: by their places, the newest last; of very many of a
+        slot the newest.
         """
         named: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
         for who, _, attribute in (slot.partition("/") for slot in slots):
@@ -310,7 +311,7 @@ class MemoryRepository:
         wanted = set(as_stored(encryption, owner, column, list(slots), blinded_slot))
         found: list[tuple[int, str]] = []
         for attribute, stored in zip(named, as_stored(encryption, owner, column, list(named)), strict=False):
-            asked = {"of_owner": owner, "now": now, "like": f"%/{_LIKE.sub(_ESCAPED, stored)}"}
+            asked = {"of_owner": owner, "now": now, "said_at": said_at, "like": f"%/{_LIKE.sub(_ESCAPED, stored)}"}
             held: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
             for memory_id, position, slot in _OF_ATTRIBUTE.all(connection, asked):
                 if encryption.encrypts:  # nobody can tell whose another slot is
@@ -503,11 +504,17 @@ _LIKE, _ESCAPED = re.compile(r"([%_\\])"), r"\\\1"
 
 
 _VALID = valid(bindparam("now", type_=memory.c.expires_at.type))
+_SAID_AT = bindparam("said_at", type_=memory.c.updated_at.type)
+_WAS_SO = or_(  # until Memory.over_at
+    *(memory.c.status == each for each in LIVE),
+    and_(memory.c.status == "superseded", func.coalesce(memory.c.valid_to, memory.c.updated_at) > _SAID_AT),
+    and_(memory.c.status == "forgotten", memory.c.updated_at > _SAID_AT),
+)
 _OF_ATTRIBUTE = Prepared(
     select(memory.c.memory_id, memory.c.position, memory.c.slot).where(
         memory.c.owner == bindparam("of_owner"),
         memory.c.slot.like(bindparam("like"), escape="\\"),
-        memory.c.status != "archived",
+        _WAS_SO,
         _VALID,
     )
 )

@@ -249,14 +249,19 @@ class MemoryWriter:
 
     @contextlib.contextmanager
     def _writing(self, owner: OwnerKey, seen: int | None = None) -> Iterator[Connection]:
-        """Give a transaction, which the collection of an owner who always has one follows at once.
+        """Give a transaction; where it is given up, what was searched meanwhile is forgotten. The collection of an
+        owner who always has one follows at once.
 
         With `seen`, the owner must not have been erased since then; a change of a memory in its place needs no `seen`.
         """
-        with self._reconciler.writing(owner) as connection:
-            yield connection
-            if seen is not None:
-                refuse_erased(connection, owner, seen)
+        try:
+            with self._database.write() as connection:
+                yield connection
+                if seen is not None:
+                    refuse_erased(connection, owner, seen)
+        except BaseException:
+            self._facts.forget_cached(owner)
+            raise
         self._follow(owner)
 
     @timed("store")

@@ -28,7 +28,7 @@ from langmem_plugin.memory.find.corpus_cache import Corpus
 from langmem_plugin.memory.find.fact_search import FactSearch, entry_of, sharing_words
 from langmem_plugin.memory.keep.changes_and_checksums import begin_change, owned
 from langmem_plugin.memory.keep.memory_repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
-from langmem_plugin.memory.memory_types import LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, worded
+from langmem_plugin.memory.memory_types import LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, bare, worded
 from langmem_plugin.memory.write.reconciliation_rules import (
     Decision,
     Stated,
@@ -84,21 +84,11 @@ class Reconciler:
         with self._database.read() as connection, self._search.words(connection, owner) as words:
             return sharing_words(words, news[0].text, _NEAREST, self._now()) if len(news) == 1 else []
 
-    @contextlib.contextmanager
-    def writing(self, owner: OwnerKey) -> Iterator[Connection]:
-        """Give a transaction to `store` in: where it is given up, what was searched meanwhile is forgotten."""
-        try:
-            with self._database.write() as connection:
-                yield connection
-        except BaseException:
-            self._search.forget_cached(owner)
-            raise
-
     def store(
         self, connection: Connection, owner: OwnerKey, news: Sequence[NewMemory], nearest: Sequence[str] = ()
     ) -> list[Remembered]:
         """Store each of `news`; return the memory that it ended in and what happened, in order, as if each were stored
-        alone. `nearest` is for a single one.
+        alone. `nearest` is for a single one. What is searched has to be forgotten where the transaction is given up.
         """
         now = self._now()
         drafts = [self._draft(owner, new, now) for new in news]
@@ -291,7 +281,8 @@ class Reconciler:
             connection, owner, {(each.memory.session_id, each.memory.source_id) for each in drafts}
         )
         slots = {slot for each in drafts for slot in _slots(each)}
-        of_slots = self._repository.ids_of_slots(connection, owner, slots, now=now)
+        said_at = min((each.said_at for each in drafts), default=now)
+        of_slots = self._repository.ids_of_slots(connection, owner, slots, said_at=said_at, now=now)
         memory_ids.update(hints)
         held = HeldFacts()
         held.add(self._of_ids(connection, owner, [*(memory_ids - of_slots.keys()), *of_slots], now))
@@ -390,7 +381,7 @@ class HeldFacts:
 
 def _names(fact: Stated) -> list[tuple[str, str]]:
     memory = fact.memory
-    names = [("id", memory.id), ("text", f"{memory.key or ''}\n{fact.words}")]
+    names = [("id", memory.id), ("text", f"{memory.key or ''}\n{bare(memory.text)}")]
     if memory.source_id is not None:
         names.append(("message", memory.source_id))
     slots = _slots(fact)

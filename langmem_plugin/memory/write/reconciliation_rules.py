@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from langmem_plugin.cached_property import cached_property
 from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat, relation, statement_of
 from langmem_plugin.facts.instruction_recognition import instruction_in
 from langmem_plugin.facts.sensitive_facts import is_sensitive
@@ -34,10 +33,6 @@ class Stated:
     @property
     def over_at(self) -> datetime | None:
         return self.memory.over_at
-
-    @cached_property
-    def words(self) -> str:
-        return bare(self.memory.text)
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,7 @@ def related(new: Stated, old: Stated) -> Relation:
     """Return the relation by the rules; the same words under the same key are the same whatever they say."""
     if new.memory.key != old.memory.key:
         return Relation("unrelated", "another key")
-    if new.words == old.words:
+    if bare(new.memory.text) == bare(old.memory.text):
         return Relation("duplicate", "the same words")
     if new.memory.key is not None:
         return Relation("keeps_both", "the same key")
