@@ -61,9 +61,8 @@ SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
 def alike_slots(key: str) -> frozenset[str]:
     """Return the keys of the slots in which the same thing may be said: for "self/home" also "self/address"."""
     who, _, attribute = key.partition("/")
-    alike = {attribute}.union(*(group for group in _ALIKE if attribute in group))
-    alike |= {said for pair in _OPPOSITES.items() for said in pair if attribute in pair}
-    alike = alike.union(*(ENDS.get(event, ()) for event in (attribute, f"{attribute}-")))
+    groups = [group for group in (*_ALIKE, *_OPPOSITES.items()) if attribute in group]
+    alike = {attribute}.union(*groups, *(ENDS.get(event, ()) for event in (attribute, f"{attribute}-")))
     mortal = _MORTAL if attribute == "death" else ()
     return frozenset((*(f"{who}/{each}" for each in alike), *(f"{SELF}/{each}" for each in mortal)))
 
