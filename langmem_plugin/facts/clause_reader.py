@@ -443,8 +443,8 @@ class Reader:
             return any(re.fullmatch(language.illnesses, token.plain) for token in value[:3]) and len(value) < 6
         if attribute == "counted":
             noun = [token.plain for token in value if not (token.plain[:1].isdigit() or number([token.plain]))]
-            kept = language.no_values["counted"] | language.periods_said.keys() | language.currencies.keys()
-            return 0 < len(noun) <= 2 and not {form for each in noun for form in (each, each.removesuffix("s"))} & kept
+            forms = {form for each in noun for form in (each, each.removesuffix("s"))}
+            return 0 < len(noun) <= 2 and forms.isdisjoint(language.no_values["counted"])
         if attribute == "possession" and not negated:
             return any(is_name(token, language) or re.fullmatch(r"(?:19|20)\d\d", token.plain) for token in value[:2])
         refused = language.no_values.get(attribute, frozenset()) | language.no_values.get("", frozenset())
@@ -498,8 +498,6 @@ class Reader:
         for token, following in zip(said.value, (*said.value[1:], None), strict=True):
             if token.plain == "," and following is not None and following.plain in _WITH:
                 parts[-1].append(token)
-            elif token.plain[:2] == "ול" and said.attribute in _HURTING:  # "לאגוזים ולדגים"
-                parts.append([_bare(token, 2)])
             elif token.plain == "," or token.plain in self._language.listing:
                 parts.append([])
             else:

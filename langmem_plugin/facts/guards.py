@@ -28,6 +28,39 @@ A_JOKE: Final = "may be a joke"
 _YEARS_NEAR: Final = range(-1, 4)
 _NO: Final = frozenset(("no", "nope", "nah", "לא"))
 IDLE: Final = frozenset(word for each in LANGUAGES for word in each.idle_in_values | each.articles)
+_KEPT: Final = 256
+_LONGEST_LABEL: Final = 48
+_MOST_LABEL_WORDS: Final = 4
+_LONGEST_WRITTEN_SMALL: Final = 2  # words of a name that has no capital letters
+_WORD = re.compile(r"[^\W\d_]++(?:['\"’.-][^\W\d_]++)*+")
+_MARKUP: Final = " \t-*•_~\"'“«\u200e\u200f"
+_STAMP = re.compile(
+    r"[\[(]?+(?:\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}(?:,?\s\d{1,2}:\d{2}(?::\d{2})?+)?+|\d{1,2}:\d{2}(?::\d{2})?+)"
+    r"(?:\s?+[ap]\.?m\b\.?)?+\s?+[\])]?+[\s\u200e\u200f,~–—-]{0,8}+",
+    re.IGNORECASE,
+)
+_SIGNED_ABOVE = re.compile(  # "Dana Levi  10:32 AM", "Dana — today at 10:32"
+    r"[^\W\d_][^\d\n:,.!?]{0,40}\s(?:\[|\()?\d{1,2}:\d{2}(?::\d{2})?+(?:\s?[ap]m)?[\])]?+", re.IGNORECASE
+)
+_FENCE: Final = "```"
+_TICKED = re.compile(r"(?<!\w)`[^`\n]++`")
+_CODE_STARTS: Final = ("//", "/*", "*/", "--", "# ", "#!", "<!", "<?", ">", "$ ", ">>>", "{", "}")
+_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}+>")
+_QUERY = re.compile(r"(?:select|insert into|update|delete from|create|alter|drop|values)\b", re.IGNORECASE)
+_CALL = re.compile(r"\w\(\s?['\"]|\w\s?:?=\s?['\"]|=>|[)}\]];$")
+_ME: Final = words("me|myself|i|yo|אני|אנחנו")
+_OWN_LABELS: Final = frozenset(word for each in LANGUAGES for word in each.own_labels)
+_TOLD: Final = [
+    *(phrase for each in LANGUAGES for phrase, meant in each.attributes.items() if meant not in SERVING),
+    *(phrase for each in LANGUAGES for phrase in (*each.leads, *each.remember)),
+]
+_LABELS: Final = frozenset(word for phrase in _TOLD for word in phrase)
+_SINGLE: Final = frozenset(phrase[0] for phrase in _TOLD if len(phrase) == 1)
+_INNER: Final = frozenset(
+    word
+    for each in LANGUAGES
+    for word in each.common | each.fillers | each.selves | each.possessives | each.negations | each.articles
+) - frozenset(word for each in LANGUAGES for word in each.others)
 
 
 def unbelieved(stated: Stated, said_on: date, *, heard: str = "", following: str = "") -> str | None:
@@ -286,41 +319,6 @@ def _found(kind: str, message: str) -> re.Match[str] | None:
 def _pattern(kind: str, more: str = "") -> re.Pattern[str]:
     """Return a pattern of the words of one kind of every language: people mix them."""
     return re.compile(rf"(?<!\w)(?:{'|'.join(each.guards[kind] for each in LANGUAGES)}){more}")
-
-
-_KEPT: Final = 256
-_LONGEST_LABEL: Final = 48
-_MOST_LABEL_WORDS: Final = 4
-_LONGEST_WRITTEN_SMALL: Final = 2  # words of a name that has no capital letters
-_WORD = re.compile(r"[^\W\d_]++(?:['\"’.-][^\W\d_]++)*+")
-_MARKUP: Final = " \t-*•_~\"'“«\u200e\u200f"
-_STAMP = re.compile(
-    r"[\[(]?+(?:\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}(?:,?\s\d{1,2}:\d{2}(?::\d{2})?+)?+|\d{1,2}:\d{2}(?::\d{2})?+)"
-    r"(?:\s?+[ap]\.?m\b\.?)?+\s?+[\])]?+[\s\u200e\u200f,~–—-]{0,8}+",
-    re.IGNORECASE,
-)
-_SIGNED_ABOVE = re.compile(  # "Dana Levi  10:32 AM", "Dana — today at 10:32"
-    r"[^\W\d_][^\d\n:,.!?]{0,40}\s(?:\[|\()?\d{1,2}:\d{2}(?::\d{2})?+(?:\s?[ap]m)?[\])]?+", re.IGNORECASE
-)
-_FENCE: Final = "```"
-_TICKED = re.compile(r"(?<!\w)`[^`\n]++`")
-_CODE_STARTS: Final = ("//", "/*", "*/", "--", "# ", "#!", "<!", "<?", ">", "$ ", ">>>", "{", "}")
-_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}+>")
-_QUERY = re.compile(r"(?:select|insert into|update|delete from|create|alter|drop|values)\b", re.IGNORECASE)
-_CALL = re.compile(r"\w\(\s?['\"]|\w\s?:?=\s?['\"]|=>|[)}\]];$")
-_ME: Final = words("me|myself|i|yo|אני|אנחנו")
-_OWN_LABELS: Final = frozenset(word for each in LANGUAGES for word in each.own_labels)
-_TOLD: Final = [
-    *(phrase for each in LANGUAGES for phrase, meant in each.attributes.items() if meant not in SERVING),
-    *(phrase for each in LANGUAGES for phrase in (*each.leads, *each.remember)),
-]
-_LABELS: Final = frozenset(word for phrase in _TOLD for word in phrase)
-_SINGLE: Final = frozenset(phrase[0] for phrase in _TOLD if len(phrase) == 1)
-_INNER: Final = frozenset(
-    word
-    for each in LANGUAGES
-    for word in each.common | each.fillers | each.selves | each.possessives | each.negations | each.articles
-) - frozenset(word for each in LANGUAGES for word in each.others)
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)

@@ -13,7 +13,7 @@ from langmem_plugin.facts.attributes import ALIKE, ENDS, Slot, Statement, attrib
 from langmem_plugin.facts.guards import IDLE
 from langmem_plugin.facts.statement_patterns import language_of
 from langmem_plugin.facts.subject import SELF
-from langmem_plugin.facts.value_comparison import accents_differ, adds, canonical, in_one_form, names, same, within
+from langmem_plugin.facts.value_comparison import adds, canonical, in_one_form, same, within
 from langmem_plugin.languages.language_words import LANGUAGES, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, plain
 from langmem_plugin.lru_cache import cached_if_short
@@ -32,7 +32,6 @@ _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.pe
 _ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|parents|boss")
 _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
 _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in language.negations)
-_BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
 _AFTER_NOUNS: Final = IDLE | {","}.union(*((each.common | each.cuts | each.joins) for each in LANGUAGES))
 _JOINS: Final = words("and|y|e|,|ו|&")
 _NEW: Final = words("new|nuevo|nueva|חדש|חדשה|החדש|החדשה")
@@ -112,9 +111,7 @@ def cannot_repeat(new: Statement, old: Statement) -> bool:
 
 
 def _differ(new: Statement, old: Statement) -> bool:
-    return (
-        accents_differ(new.text, old.text) or _denies(new.text) != _denies(old.text) or _is_over(new) != _is_over(old)
-    )
+    return _denies(new.text) != _denies(old.text) or _is_over(new) != _is_over(old)
 
 
 def _of_one(new: Statement, old: Statement) -> Relation:
@@ -127,7 +124,7 @@ def _of_one(new: Statement, old: Statement) -> Relation:
     alike = _same_subject(new.slot.who, old.slot.who)
     if alike == "no":
         return Relation("unrelated", "is about somebody or something else")
-    if alike == "perhaps" or accents_differ(new.text, old.text):
+    if alike == "perhaps":
         return Relation("keeps_both", "may be about somebody else")
     ours, theirs = (_OPPOSITES.get(slot.attribute, slot.attribute) for slot in (new.slot, old.slot))
     if ours != theirs and not any({ours, theirs} <= group for group in _ALIKE):
@@ -205,15 +202,9 @@ def _worded_alike(new: Statement, old: Statement) -> bool:
     """Tell whether both say the same words in one order: "Dana owes Ron" differs from "Ron owes Dana", and "0" may
     differ from "00".
     """
-    told = in_one_form(new.text)
-    if told != in_one_form(old.text) or (_is_secret(new) and not _same_value(new, old)):
+    if in_one_form(new.text) != in_one_form(old.text) or (_is_secret(new) and not _same_value(new, old)):
         return False
-    if adds(new.text, old.text) or adds(old.text, new.text) or _differ(new, old):
-        return False
-    if not any(word.isalpha() for word in told):
-        return plain(new.text) == plain(old.text)
-    bound = [[word for word in plain(each.text).split() if word in _BINDING] for each in (new, old)]
-    return bound[0] == bound[1]
+    return not (adds(new.text, old.text) or adds(old.text, new.text) or _differ(new, old))
 
 
 def _beside(statement: Statement) -> frozenset[str]:
@@ -234,22 +225,13 @@ def _same_value(new: Statement, old: Statement) -> bool:
     ours, theirs = new.value or "", old.value or ""
     if _is_secret(new) or _is_secret(old):
         return _as_typed(ours) == _as_typed(theirs)
-    return same(ours, theirs, exactly=not (_inflects(new) and _inflects(old)))
+    return same(ours, theirs)
 
 
 def _as_typed(secret: str) -> str:
     """Return the secret without what groups its digits, where it is only digits."""
     bare = secret.strip(" .")
     return bare if any(c.isalpha() for c in bare) else re.sub(r"[\s-]", "", bare)
-
-
-def _inflects(statement: Statement) -> bool:
-    """Tell whether the value is no name: "oat" and "oats" are one allergy, "Daniel" and "Daniela" are two dentists."""
-    if statement.slot is None or names(f"- {statement.value}"):
-        return False
-    kind = attribute_of(statement.slot.attribute)
-    several = kind.category in ("taste", "health", "life", "work") and not kind.single
-    return several or statement.slot.attribute == "job"
 
 
 def _is_secret(statement: Statement) -> bool:

@@ -183,8 +183,6 @@ def _worded(text: str, line: Line, said: Finding, said_at: datetime | None) -> S
     quote = text[line.tokens[said.first].start : line.tokens[last - 1].end]
     valid_from = next((moment.start for moment in timed if moment.kind in ("since", "at")), None)
     valid_to = next((moment.end for moment in timed if moment.kind == "until"), None)
-    if said.over and valid_from is not None:
-        valid_from, valid_to = None, valid_from
     theirs = subject.who != SELF and kind.fact_type == "personal" and subject.role is not None
     return Statement(
         text=_short(text, line, said, timed, last),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from langmem_plugin.facts.attributes import FactType, Statement
+from langmem_plugin.facts.attributes import FactType, Slot, Statement
 from langmem_plugin.facts.guards import is_automated, mocks, own_words
 from langmem_plugin.facts.rule_extraction import is_errand, statements
 from langmem_plugin.facts.sentence_splitting import Sentence, Token, after_leads, begins, sentences
@@ -76,9 +76,7 @@ def _whole_value(stated: Sequence[Statement]) -> str | None:
 
 
 def _of_statement(statement: Statement, value: str | None) -> Classification:
-    slot = statement.slot
-    if slot is None:
-        return Classification(True, "Correction detected", "note", "note", value)
+    slot = statement.slot or Slot(SELF, "note", single=False)
     if slot.attribute in _TASTES and slot.who == SELF and not statement.negated:
         key = "preference"
     else:

@@ -26,7 +26,6 @@ _MONTHS: Final = {word: number for each in reversed(LANGUAGES) for word, number 
 _A: Final = frozenset(("un", "una"))  # these mean "one" too, but where another number follows
 _KEPT: Final = 4_096  # texts; one is read many times while it is weighed against others
 _TYPED_LETTERS: Final = 4
-_ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
 _CODE: Final = "="  # marks a word in which every letter counts
 
 
@@ -95,21 +94,17 @@ def _words(text: str) -> list[str]:
     return [word.strip("'\"") for word in _WORD.findall(said)]
 
 
-def same(one: str, other: str, *, exactly: bool = False) -> bool:
+def same(one: str, other: str) -> bool:
     """Tell whether two values are the same, however they are written; an hour without am or pm fits either.
 
-    `exactly` is for names and the like, where "Daniel" is not "Daniela". What binds words has its order: "tea more than
-    coffee" is not "coffee more than tea".
+    "Daniel" is not "Daniela", nor "9 to 5" what "5 to 9" is.
     """
-    said, heard = _in_order(one), _in_order(other)
+    # "3 May" is "May 3", but all else has its order.
+    said, heard = ([word for word in in_one_form(each) if not _is_month(word)] for each in (one, other))
     if said != heard and sorted(said) == sorted(heard):
         return False
     ours, theirs = canonical(one), canonical(other)
-    if not ours or not theirs:
-        return plain(one).strip() == plain(other).strip()
-    if ours == theirs or _digits(one) == _digits(other) != "":
-        return True
-    return (not exactly and _forms_alike(ours, theirs)) or _clocks_alike(ours, theirs)
+    return ours == theirs or _digits(one) == _digits(other) != "" or _clocks_alike(ours, theirs)
 
 
 def within(one: str, other: str) -> bool:
@@ -209,6 +204,10 @@ def _month_or_word(word: str) -> str:
     return f"m{month}" if month else word
 
 
+def _is_month(word: str) -> bool:
+    return word[0] == "m" and word[1:].isdigit()
+
+
 def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
     """Return a time of day as "t18:30" (or "t6:30?" where am or pm was not said), with how many words say it."""
     word = found[place]
@@ -264,23 +263,6 @@ def _digits(value: str) -> str:
     return kept if len(kept) > 6 and not any(c.isalpha() for c in value) else ""
 
 
-@cached_if_short(_KEPT, LONGEST_KEPT)
-def _in_order(value: str) -> tuple[str, ...]:
-    """Return the words of a value whose order matters: those between two numbers, or around a word that binds them."""
-    said = plain(value).split()
-    read = tuple(word for word in in_one_form(value) if not (word[:1] == "m" and word[1:].isdigit()))
-    counted = sum(word[:1].isdigit() for word in read) > 1
-    bound = any(word in language.binding for language in LANGUAGES for word in said[1:])
-    return read if (counted and len(read) > 1) or (bound and len(read) > 1) else ()
-
-
-def _forms_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Tell whether the two are the same but for the ending of a word: "oats" and "oat", "vegetariana"
-    and "vegetariano".
-    """
-    return len(ours) == len(theirs) and all(any(forms_of_one(word, held) for held in theirs) for word in ours)
-
-
 def forms_of_one(one: str, other: str) -> bool:
     """Tell whether two words are one but for their ending; for words that are no names."""
     if one == other:
@@ -289,9 +271,6 @@ def forms_of_one(one: str, other: str) -> bool:
         return False
     if is_hebrew(one) and (one[1:] == other or other[1:] == one) and max(one, other, key=len)[0] in "הבוש":
         return min(len(one), len(other)) >= _TYPED_LETTERS - 1
-    short, long = sorted((one, other), key=len)
-    if len(short) >= _TYPED_LETTERS and long.startswith(short) and long[len(short) :] in _ENDINGS:
-        return True
     stem = min(len(one), len(other)) - 1
     return (
         stem >= _TYPED_LETTERS
@@ -349,9 +328,6 @@ def flat(text: str) -> str:
     return re.sub(r"[^\S\n]+", " ", shown)
 
 
-_ACCENTS_LEFT_OUT: Final = frozenset(
-    ["esta", "ano", "anos", "cumpleanos", "manana", "espana", "espanol", "tambien", "ingles"]
-)
 _NARROWING: Final = frozenset(f"telling {each}" for each in ("only", "without", "almost", "more", "less"))
 _SENTENCE_END: Final = frozenset(".!?;:\n")
 _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
@@ -359,8 +335,6 @@ _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
 
 def adds(new: str, old: str) -> bool:
     """Tell whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
-    if _other_of_a_kind(new, old):
-        return True
     told, held = marks_of(new), marks_of(old)
     if any(mark not in held and not any(_one_time(mark, other) for other in held) for mark in told):
         return True
@@ -392,25 +366,6 @@ def names(text: str) -> frozenset[str]:
     )
 
 
-def accents_differ(one: str, other: str) -> bool:
-    """Tell whether two words differ by what makes them others in Spanish: "trabajó" and "trabajo", "sí" and "si", "caña"."""
-    ours, theirs = _stressed(one), _stressed(other)
-    return any(ours[word] != theirs[word] for word in ours.keys() & theirs.keys())
-
-
-@cached_if_short(_KEPT, LONGEST_KEPT)
-def _stressed(text: str) -> dict[str, str]:
-    """Return the words that have accents or could have them, in plain form and without those accents that many leave
-    out and that tell no words apart.
-    """
-    found = re.findall(r"[^\W\d_]++", unicodedata.normalize("NFC", text).casefold())
-    return {
-        plain(word): "".join(c if c == "ñ" else plain(c) for c in word[:-1]) + word[-1]
-        for word in found
-        if plain(word) not in _ACCENTS_LEFT_OUT
-    }
-
-
 @cached_if_short(_KEPT, LONGEST_KEPT)
 def marks_of(text: str) -> frozenset[str]:
     """Return the numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
@@ -436,28 +391,6 @@ def _forms(word: str, language: str) -> set[str]:
     for _ in range(2):
         found |= {each[1:] for each in found if each[:1] in "ובלמהש" and len(each) > 3}
     return found
-
-
-def _other_of_a_kind(new: str, old: str) -> bool:
-    """Tell whether both say a currency or a period, and not the same: "5000 dollars" and "5000 euros"."""
-    for table in ("currencies", "periods_said"):
-        ours, theirs = _said_of(new, table), _said_of(old, table)
-        if ours and theirs and ours != theirs:
-            return True
-    return False
-
-
-@cached_if_short(_KEPT, LONGEST_KEPT)
-def _said_of(text: str, table: str) -> frozenset[str]:
-    said = plain(text)
-    found = re.findall(r"[$€£₪]|[^\W\d_]++(?:\"[^\W\d_]++)?+", said)
-    return frozenset(
-        meant
-        for language in LANGUAGES
-        for word in found
-        for form in _forms(word, language.name)
-        if (meant := getattr(language, table).get(form)) is not None
-    )
 
 
 def _is_clock(word: str) -> bool:

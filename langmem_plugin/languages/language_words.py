@@ -61,14 +61,12 @@ class Language:
     `was` are those of the `copulas` that tell of the past. `conditional` makes all after it a mere idea, `reported`
     another's words, `momentary` something that will not hold for long, unless one of `events` is told of it. `implied`
     begin a clause whose speaker is left out. `telling` are words by which facts that are else alike differ ("left",
-    "second"), `currencies` and `periods_said` what an amount is of and for; by
-    `beside` a fact may be so beside another. `recurring` is a pattern of what comes again and again, `scheduled` are
-    things of theirs that do. `binding` say how the words around them stand to each other ("than", "to"). `empty` words
-    say nothing that tells one fact from another. `life_events` are by what people tell an event that ends facts which
-    it does not name ("got laid off"): `facts/attribute_relations.json` says which. A word of `governing` behind
-    it names what else ended. `sending` are those of `asks` that begin a message
-    to somebody else ("tell"). `whether` begins a clause that is no statement, `pasts` are verbs of the past with the
-    present that they may be told as.
+    "second"), by `beside` a fact may be so beside another. `recurring` is a pattern of what comes again and again,
+    `scheduled` are things of theirs that do. `empty` words say nothing that tells one fact from another. `life_events`
+    are by what people tell an event that ends facts which it does not name ("got laid off"):
+    `facts/attribute_relations.json` says which. A word of `governing` behind it names what else ended. `sending` are
+    those of `asks` that begin a message to somebody else ("tell"). `whether` begins a clause that is no statement,
+    `pasts` are verbs of the past with the present that they may be told as.
 
     `guards` are patterns, held against plain text, of words after which a fact is not believed or not sure, whoever
     read it. `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a
@@ -159,9 +157,6 @@ class Language:
     times: Mapping[str, Phrases]
     dated: Mapping[str, str]
     telling: Mapping[str, str]
-    currencies: Mapping[str, str]
-    periods_said: Mapping[str, str]
-    binding: frozenset[str]
     changed: Phrases
     empty: frozenset[str]
     whether: frozenset[str]
@@ -177,7 +172,7 @@ class Language:
 
 _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("people", "attributes"), named),
-    **dict.fromkeys(("telling", "currencies", "periods_said"), meanings),
+    "telling": meanings,
     "no_values": lambda cells: {name: words(cell) for names, cell in cells.items() for name in names.split("|")},
     **dict.fromkeys(("times", "life_events"), lambda cells: {name: phrases(cell) for name, cell in cells.items()}),
     "contractions": lambda cells: {short: tuple(full.split()) for short, full in cells.items()},
