@@ -3,8 +3,6 @@
 import json
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
@@ -18,6 +16,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
 from tests.cases import for_each
 from tests.portability.stock import ERIN, echo, say, stock_saver
+from tests.warm_process import ran
 
 DAN = "+972509999999"
 
@@ -181,11 +180,10 @@ def test_a_killed_process_is_finished_by_the_next(tmp_path):
         connection.commit()
     command = ["import", source, "--create", "--database", target]
 
-    process = subprocess.run([sys.executable, "-c", _KILLED_MIDWAY, *command], capture_output=True, check=False)
+    ran(_KILLED_MIDWAY, *command, ends_with=-signal.SIGKILL)
     before = _sessions(tmp_path / "langmem.db")
     told = CliRunner().invoke(app, command).stdout.splitlines()
 
-    assert process.returncode == -signal.SIGKILL, process.stderr
     assert 0 < before < 30
     assert told[0].startswith(f"stored: {30 - before} session")
     assert told[1].startswith(f"there already: {before} session")

@@ -3,8 +3,6 @@
 import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, DataDirectoryError, LangMemError, StoreUnavailable
 from tests.cases import for_each
+from tests.warm_process import ran
 
 pytestmark = pytest.mark.spec("P-10")
 
@@ -174,11 +173,9 @@ with PhoneMemory(f"sqlite:///{folder}/data/deep/langmem.db", settings=kept, embe
 @pytest.mark.spec("P-1", "P-10")
 @for_each("umask", ["000", "022"])
 def test_every_file_is_its_owners_alone_whatever_the_umask(tmp_path, umask):
-    done = subprocess.run(
-        [sys.executable, "-c", _WRITES, str(tmp_path), umask], capture_output=True, text=True, check=True
-    )
+    told = ran(_WRITES, tmp_path, umask)
 
-    made = {path: int(mode, 8) for mode, path in (line.split(" ", 1) for line in done.stdout.splitlines())}
+    made = {path: int(mode, 8) for mode, path in (line.split(" ", 1) for line in told.splitlines())}
     assert any(path.endswith("-wal") for path in made)
     assert any(path.endswith(".png") for path in made)
     assert any("/index" in path for path in made)

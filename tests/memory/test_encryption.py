@@ -1,8 +1,5 @@
 """What is encrypted of the long-term memory lies nowhere in plain, and is refused where it was put or changed by hand."""
 
-import subprocess
-import sys
-
 import pytest
 from sqlalchemy import select
 
@@ -20,6 +17,7 @@ from langmem_plugin.memory.write.memory_merge import OwnerMerge
 from tests.cases import for_each
 from tests.log_events import events
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes, tamper, texts
+from tests.warm_process import ran
 
 ANNA, BEN = "+972501234567", "+972507654321"
 PASSWORD, TEA = "my wifi password is kiwi4477", "I like green tea"
@@ -347,8 +345,5 @@ with open_database(Settings(keys=key), url) as database, MemoryService(database)
 def test_what_another_process_encrypts_is_found_at_once(service, database_url, key):
     service.remember(ANNA, PASSWORD)
     assert service.search(ANNA, TEA, min_relevance=0.6) == []
-    ran = subprocess.run(
-        [sys.executable, "-c", _REMEMBERS, database_url, key, ANNA], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.split("\n")[:2] == [str([PASSWORD]), "stored"]
+    assert ran(_REMEMBERS, database_url, key, ANNA).split("\n")[:2] == [str([PASSWORD]), "stored"]
     assert texts(service.search(ANNA, TEA, min_relevance=0.6, where=Filter(tags=["drinks"]))) == [TEA]

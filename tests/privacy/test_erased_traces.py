@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import subprocess
 import sys
 import zlib
 from datetime import UTC, datetime
@@ -30,6 +29,7 @@ from tests.privacy.conftest import (
     opened,
     rows,
 )
+from tests.warm_process import ran
 
 pytestmark = pytest.mark.slow
 
@@ -79,11 +79,9 @@ def live_and_erase(url, vector_index):
 
 
 def _live_and_erase(url, vector_index):
-    """In a process that then ends. A fork would not do: it inherits what this one has of Chroma."""
+    """In a process that then ends. A fork of this one would not do: it inherits what this one has of Chroma."""
     code = f"from tests.privacy.test_erased_traces import live_and_erase as do; do({url!r}, {vector_index!r})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=150, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(ran(code).splitlines()[-1])
 
 
 def _payloads(url):

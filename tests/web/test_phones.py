@@ -5,15 +5,17 @@ import sys
 import threading
 from datetime import UTC, datetime
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from starlette.testclient import TestClient
 
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.web.phones.agent_process import AgentProcess
+from langmem_plugin.web.phones import agent_process
 from langmem_plugin.web.phones.two_phones_page import TOUR, Phone, Stage, phones_app
 from tests.waiting import until
+from tests.warm_process import WarmProcess
 from tests.web.conftest import served_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.spec("U-5")]
@@ -38,6 +40,13 @@ def phones():
     return [Phone("Erin", ERIN, ["find me a chicken dinner", "save number 2"]), Phone("Jason", JASON)]
 
 
+COMMAND = [sys.executable, "-m", "langmem_plugin.cli.demo_agent"]
+
+
+def _warm(command, **_):
+    return WarmProcess("from langmem_plugin.cli.demo_agent import main; main()", *command[len(COMMAND) :])
+
+
 @pytest.fixture
 def agent(tmp_path, monkeypatch):
     """Starts the small agent, or a graph of one's own, on an empty database."""
@@ -46,9 +55,11 @@ def agent(tmp_path, monkeypatch):
     (tmp_path / "own.py").write_text(SLOW)
     made = []
 
-    def start(graph=""):
+    def start(graph="", *, anew=False):
+        if not anew:  # by the command of `demo --web`
+            monkeypatch.setattr(agent_process, "subprocess", SimpleNamespace(Popen=_warm, PIPE=None))
         arguments = [f"sqlite:///{tmp_path}/langmem.db", "", graph, str(tmp_path / "household.json")]
-        made.append(AgentProcess([sys.executable, "-m", "langmem_plugin.cli.demo_agent", *arguments]))
+        made.append(agent_process.AgentProcess([*COMMAND, *arguments]))
         made[-1].start()
         return made[-1]
 
@@ -141,7 +152,7 @@ def test_a_graph_that_is_not_there_is_said_and_no_other_name_of_the_machine_is_s
 
 
 def test_the_page_is_for_everybody_at_every_size(agent, chromium):
-    started = agent()
+    started = agent(anew=True)
     for (width, height), colours in product([(390, 844), (820, 1180), (1440, 900)], ["light", "dark"]):
         shown = f"{width} x {height}, {colours}"
         with served_at(lambda _: phones_app(started, phones())) as address:

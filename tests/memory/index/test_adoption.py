@@ -3,9 +3,6 @@
 import contextlib
 import logging
 import sqlite3
-import subprocess
-import sys
-import textwrap
 import uuid
 from datetime import UTC, datetime
 
@@ -18,6 +15,7 @@ from tests.cases import for_each
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, client_of, vectors_in
 from tests.waiting import until
+from tests.warm_process import ran
 
 pytestmark = [pytest.mark.spec("EDGE-010", "M-4"), pytest.mark.slow]
 
@@ -151,7 +149,7 @@ def test_an_index_that_lags_behind_brings_nothing_back(start, clock, monkeypatch
 @pytest.mark.parametrize("at", ["keep_within", "remove_foreign"])
 def test_a_process_killed_in_the_middle_leaves_each_document_taken_over_once(store, start, tmp_path, folder, at):
     store()
-    killed = textwrap.dedent(f"""
+    killed = f"""
         import os
         from langmem_plugin.memory import MemoryService
         from langmem_plugin.memory.index.chroma import ChromaCollections
@@ -162,8 +160,8 @@ def test_a_process_killed_in_the_middle_leaves_each_document_taken_over_once(sto
                 setattr(place, {at!r}, lambda *_: os._exit(9))
         url, names = "sqlite:///{tmp_path}/langmem.db", {{{ANNA!r}: {NAME!r}}}
         MemoryService(url, open_collection=chroma({str(folder)!r}), always_indexed=names)
-    """)
-    assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == 9
+    """
+    ran(killed, ends_with=9)
     with start() as memory:
         assert texts(memory) == sorted(FACTS)
         until(lambda: vectors_in(memory, NAME)[0] == 3)
