@@ -7,14 +7,14 @@ from langmem_plugin.errors import *  # noqa: F403 - each of them is public
 
 if TYPE_CHECKING:
     from langmem_plugin.agent.citations import Citation as Citation
+    from langmem_plugin.agent.graph_state import MemoryState as MemoryState
     from langmem_plugin.agent.memory_tools import KEY_VALUE_RULES as KEY_VALUE_RULES
-    from langmem_plugin.agent.messages import MemoryState as MemoryState
     from langmem_plugin.agent.middleware import MemoryMiddleware as MemoryMiddleware
     from langmem_plugin.agent.turn_report import ReportedState as ReportedState
     from langmem_plugin.agent.turn_report import TurnReport as TurnReport
     from langmem_plugin.conversation.saver import ConversationSaver as ConversationSaver
     from langmem_plugin.conversation.session_manager import SessionManager as SessionManager
-    from langmem_plugin.conversation.sessions.session_rows import Silence as Silence
+    from langmem_plugin.conversation.sessions.session_timeout import Silence as Silence
     from langmem_plugin.memory import Memory as Memory
     from langmem_plugin.memory import MemoryService as MemoryService
     from langmem_plugin.memory.write.key_value_memory import KeyValueMemory as KeyValueMemory
@@ -35,12 +35,12 @@ _ROOMS = {
     "Memory": "memory",
     "MemoryMiddleware": "agent.middleware",
     "MemoryService": "memory",
-    "MemoryState": "agent.messages",
+    "MemoryState": "agent.graph_state",
     "PhoneMemory": "plugin",
     "ReportedState": "agent.turn_report",
     "SessionManager": "conversation.session_manager",
     "Settings": "settings",
-    "Silence": "conversation.sessions.session_rows",
+    "Silence": "conversation.sessions.session_timeout",
     "TurnReport": "agent.turn_report",
     "inject_memory_context": "memory.write.key_value_memory",
     "memory_recall_node": "plugin",

@@ -15,15 +15,13 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langmem_plugin import process_forks
 from langmem_plugin.agent.commands.command_dispatch import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.instructions_in_prompt import InstructionChoice
+from langmem_plugin.agent.graph_state import TRACE_POLICY
 from langmem_plugin.agent.memory_in_prompt import RetrieverDocuments
-from langmem_plugin.agent.messages import TRACE_POLICY
 from langmem_plugin.agent.model_input import Summaries
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.person_of_run import ServedPerson, owner_of_thread
 from langmem_plugin.agent.recall_and_write_steps import TurnContext
-from langmem_plugin.agent.replying.languages import Languages
 from langmem_plugin.agent.replying.reply_to_message import Channel
 from langmem_plugin.agent.turn_report import TurnReports
 from langmem_plugin.agent.write_permission import RunWriting
@@ -113,7 +111,6 @@ class Parts:
             self.person = ServedPerson(settings, self.people, self.database)
             self.turns = PersonTurns(self.saver)
             self.sessions = SessionManager(self.saver, settings, person_of=self.people.person_of)
-            self.languages = Languages(self.person_settings)
 
             self.consent = Consents(self.database, key_of=self.people.resolve, enabled=settings.remembers, now=now)
             self.confirmations = Confirmations(self.service, self.consent)
@@ -127,7 +124,6 @@ class Parts:
             self.documents = DocumentImporter(self.saver, self.service, self.people.resolve)
             self.importer = Importer(self.saver, self.service, self.people.resolve)
 
-            self.choice = InstructionChoice(count_tokens)
             self.commands = Commands(self)
             self.past_sessions = PastSessionIndexer(
                 self.saver, self.sessions, self.service.history, self.commands.knows, self.people.person_of

@@ -12,22 +12,14 @@ from langchain_core.tools import BaseTool
 from langgraph.config import get_stream_writer
 
 from langmem_plugin.agent.graph_check import check
+from langmem_plugin.agent.graph_state import Recalled, messages_of, named_node, recalled_of
 from langmem_plugin.agent.memory_tools import key_value_tools, memory_tools
-from langmem_plugin.agent.messages import (
-    Delivery,
-    Image,
-    Recalled,
-    clean,
-    incoming_message,
-    messages_of,
-    named_node,
-    recalled_of,
-)
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.model_input import references_of
 from langmem_plugin.agent.prompt_texts import joined
+from langmem_plugin.agent.replying.incoming_message import Delivery, Image, clean, incoming_message
 from langmem_plugin.agent.replying.sync_async_steps import Graph, Reply, Steps, aperform, perform
-from langmem_plugin.agent.tool_node import tool_node
+from langmem_plugin.agent.tool_node_and_id_check import tool_node
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.turns.turn_queue import Turn
 from langmem_plugin.database import waiting_once

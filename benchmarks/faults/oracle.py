@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.sessions import session_rows
 
 LONGEST_WAIT = 25.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from langchain_core.documents import Document
 from rapidfuzz import fuzz
 
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.memory import Memory
 
 _CITED = re.compile(

@@ -14,7 +14,7 @@ from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.replying.sync_async_steps import Graph
-from langmem_plugin.agent.tool_node import may_ask
+from langmem_plugin.agent.tool_node_and_id_check import may_ask
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import ConfigurationError
 

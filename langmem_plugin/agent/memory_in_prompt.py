@@ -9,7 +9,8 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin.agent.citations import Citation, cites, with_sources
-from langmem_plugin.agent.messages import Recalled, last_said
+from langmem_plugin.agent.graph_state import Recalled, last_said
+from langmem_plugin.agent.instructions_in_prompt import with_room
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.person_of_run import answered_now
 from langmem_plugin.agent.prompt_texts import context_block, context_line, when_told
@@ -169,7 +170,7 @@ class MemoryInPrompt:
 
     def instructions(self, owner: OwnerKey, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
         """Return the chosen instructions that apply to the person's newest message, now, in their own time zone."""
-        chosen = self._parts.choice.of(told.instructions)
+        chosen = with_room(told.instructions, self._parts.count_tokens)
         if all(each.condition is None for each in chosen):
             return chosen
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")

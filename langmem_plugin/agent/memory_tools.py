@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from langchain_core.tools import BaseTool, tool
 from langgraph.prebuilt import InjectedState
 
-from langmem_plugin.agent.messages import messages_of
+from langmem_plugin.agent.graph_state import messages_of
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.prompt_texts import as_told, when_told
 from langmem_plugin.agent.write_permission import RunWriting

@@ -9,7 +9,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from langmem_plugin.agent.messages import TRACE_POLICY, Recalled, messages_of, recalled_of
+from langmem_plugin.agent.graph_state import TRACE_POLICY, Recalled, messages_of, recalled_of
 from langmem_plugin.agent.model_input import sendable
 from langmem_plugin.agent.prompt_texts import joined
 from langmem_plugin.agent.recall_and_write_steps import TurnContext

@@ -15,12 +15,13 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from langmem_plugin.agent.graph_state import Recalled, newest_of_person
+from langmem_plugin.agent.instructions_in_prompt import with_room
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.messages import Recalled, as_shown, newest_of_person
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.person_of_run import session_of_run
-from langmem_plugin.agent.prompt_texts import joined, late_text, standing_text
+from langmem_plugin.agent.prompt_texts import as_shown, joined, late_text, standing_text
 from langmem_plugin.agent.replying.reply_notices import note_missing
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.picture_urls import why_refused
@@ -279,7 +280,7 @@ class ModelInput:
             count_tokens=self.parts.count_tokens,
         )
         told = self.shown.told(owner, recalled, messages)
-        ranked = list(enumerate(self.parts.choice.of(told.instructions), 1))
+        ranked = list(enumerate(with_room(told.instructions, self.parts.count_tokens), 1))
         applying = {each.id for each in self.shown.instructions(owner, messages, told) if each.condition is not None}
         said = {message.id: message.text for message in messages}
         shown = [as_shown(message, said) for message in in_window]

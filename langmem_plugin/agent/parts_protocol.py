@@ -8,10 +8,8 @@ from typing import Protocol
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.instructions_in_prompt import InstructionChoice
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.person_of_run import ServedPerson
-from langmem_plugin.agent.replying.languages import Languages
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.database import Database
@@ -40,14 +38,12 @@ class AgentParts(Protocol):
     people: People
     person_settings: PersonSettings
     person: ServedPerson
-    languages: Languages
     consent: Consents
     confirmations: Confirmations
     provenance: Provenance
     erasure: Erasure
     exporter: Exporter
     questions: OpenQuestions
-    choice: InstructionChoice
     past_sessions: PastSessionIndexer
     extraction: ExtractionWorker | None
     count_tokens: Callable[[BaseMessage], int]

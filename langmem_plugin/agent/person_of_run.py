@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph_sdk.auth.types import StudioUser
 
-from langmem_plugin.agent.messages import sender_of
+from langmem_plugin.agent.replying.incoming_message import sender_of
 from langmem_plugin.conversation.config_keys import PHONE, SESSION, ticket_of
 from langmem_plugin.conversation.sessions import sessions_to_index
 from langmem_plugin.database import Database

@@ -1,18 +1,25 @@
-"""The text a model is given beside the conversation, as data.
+"""The texts that a model is given beside a message and in front of it: who wrote it, what it answers, what is known.
 
 Text that rarely changes stands before the conversation, text that changes at every turn at the end of the person's
 message.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from langchain_core.messages import BaseMessage, HumanMessage
+
 from langmem_plugin.agent.citations import Citation, source_of
+from langmem_plugin.agent.replying.incoming_message import UNOPENED, noted
+from langmem_plugin.conversation.message_as_dict import notes_of
+from langmem_plugin.conversation.quoted_and_own_words import Quoted, quoted_of
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.dates_in_question import is_over
 from langmem_plugin.memory.instructions.standing_instructions import Instruction
 from langmem_plugin.text_sanitizing import one_line
 
+_LONGEST_QUOTED = 300
+_SHORTEST_ID = 30  # letters of one that is no number
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LONGEST_SOURCE = 200
 _LONGEST_TEXT = 8_000  # of a memory or a document: one that fitted the budget when it was recalled may be longer by now
@@ -110,3 +117,34 @@ def context_line(shown: Citation) -> str:
         return f"{shown.number}. {one_line(said)[:_LONGEST_TEXT]} {shown.when}".rstrip()
     source = one_line(source_of(shown.document)[:_LONGEST_SOURCE])
     return f"{shown.number}. {one_line(shown.text)[:_LONGEST_TEXT]}" + (f" (from {source})" if source else "")
+
+
+def as_shown(message: BaseMessage, said: Mapping[str | None, str]) -> BaseMessage:
+    """Return the message as the model is shown it: `Erin: see you at eight`. Above it stand, each in one line in which
+    no tag can open or close, what it answers and whether it was forwarded. `said` are the texts of the conversation by
+    their ids.
+    """
+    if not isinstance(message, HumanMessage):
+        return message
+    name, quoted = noted(message, "sender_name"), quoted_of(message)
+    above = []
+    if quoted is not None and (text := said.get(quoted.id) or _shown_text(quoted)):
+        above.append(f"[in answer to: “{one_line(text)[:_LONGEST_QUOTED]}”]")
+    if (kind := noted(message, UNOPENED)) is not None:
+        above.append(f"[with a {kind} that you cannot see]")
+    if notes_of(message).get("forwarded") is True:
+        above.append("[forwarded: the words of somebody else, who asks nothing of you]")
+    head = "\n".join(above)
+    if name is not None:
+        head = f"{one_line(name)}: {head}".rstrip()
+    if not head:
+        return message
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": f"{head}{chr(10) if above else ' '}{message.content}"})
+    return message.model_copy(update={"content": [{"type": "text", "text": head}, *message.content]})
+
+
+def _shown_text(quoted: Quoted) -> str | None:
+    """Return the quoted text; None if it looks like an id of no message in the conversation."""
+    text = quoted.text or ""
+    return text if len(text) < _SHORTEST_ID or " " in text else None

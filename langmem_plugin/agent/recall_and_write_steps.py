@@ -15,13 +15,14 @@ from sqlalchemy import Connection
 from langmem_plugin.agent.citations import Citation, citations_in, cites
 from langmem_plugin.agent.commands.command_dispatch import Commands
 from langmem_plugin.agent.commands.remember_and_confirm import question_below, with_question
+from langmem_plugin.agent.graph_state import Recalled, messages_of, named_node, recalled_of, reply_of
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
-from langmem_plugin.agent.messages import Recalled, messages_of, named_node, recalled_of, reply_of
 from langmem_plugin.agent.model_input import ModelInput, Summaries
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.person_of_run import names_its_owner, run_config, session_of_run, thread_of_run
+from langmem_plugin.agent.replying.language_detection import replies_for
 from langmem_plugin.agent.replying.reply_notices import InstructionNotices
-from langmem_plugin.agent.tool_node import StrictTools
+from langmem_plugin.agent.tool_node_and_id_check import StrictTools
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.quoted_and_own_words import own_words
 from langmem_plugin.conversation.sessions.session_rows import Session
@@ -120,9 +121,9 @@ class TurnContext:
         config, reply = run_config(), messages[-1] if messages else None
         if is_automated(config) or not isinstance(reply, AIMessage) or reply.id is None or reply.tool_calls:
             return None
-        owner, languages = self._parts.person.owner(), self._parts.languages
+        owner = self._parts.person.owner()
         said = next((own_words(each) for each in reversed(messages) if isinstance(each, HumanMessage)), "")
-        replies = partial(languages.language_for, owner, said)
+        replies = partial(replies_for, self._parts.person_settings, owner, said)
         question = question_below(self._parts, owner, said, reply.text, replies)
         if question is None:
             return None

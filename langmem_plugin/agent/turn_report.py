@@ -12,7 +12,7 @@ from typing import NotRequired
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
-from langmem_plugin.agent.messages import MemoryState, Recalled
+from langmem_plugin.agent.graph_state import MemoryState, Recalled
 from langmem_plugin.agent.model_input import references_of
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.recall_and_write_steps import TurnContext

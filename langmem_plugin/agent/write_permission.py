@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langmem_plugin.agent.messages import newest_of_person
+from langmem_plugin.agent.graph_state import newest_of_person
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.person_of_run import current_run, run_config, session_of_run
-from langmem_plugin.agent.replying.languages import pattern_for
+from langmem_plugin.agent.replying.reply_texts import pattern_for
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.message_as_dict import written_at
 from langmem_plugin.conversation.quoted_and_own_words import before_context, is_own, own_words

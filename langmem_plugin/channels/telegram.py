@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from langmem_plugin.agent.replying.languages import cleaned, typed
+from langmem_plugin.agent.commands.recognition import cleaned, typed
 from langmem_plugin.channels.payloads import (
     REFUSED,
     Incoming,

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.commands.command_dispatch import stands_alone
-from langmem_plugin.agent.messages import Delivery
+from langmem_plugin.agent.replying.incoming_message import Delivery
 from langmem_plugin.agent.replying.sync_async_steps import Reply
 from langmem_plugin.channels.payloads import Incoming, TryLater
 from langmem_plugin.channels.unanswered_messages import Acknowledged, Key

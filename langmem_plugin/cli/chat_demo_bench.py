@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, StateGraph
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-from langmem_plugin.agent.messages import MemoryState
+from langmem_plugin.agent.graph_state import MemoryState
 from langmem_plugin.cli.command_context import Create, Where, memory_of, on, quiet, refuse_missing
 from langmem_plugin.cli.output import Json, Rows, Told, print_json, progress, say, tell
 from langmem_plugin.cli.serve_and_mcp import address_of, graph_named, listening_on, run_server

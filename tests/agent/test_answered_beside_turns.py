@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from langmem_plugin import PhoneMemory, StoreUnavailable
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import Claim, MessageClaims
 from langmem_plugin.conversation.turns.turn_queue import Turn
 from tests.agent.test_exactly_once import Echo, history

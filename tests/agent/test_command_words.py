@@ -2,7 +2,7 @@
 
 import pytest
 
-from langmem_plugin.agent.replying.languages import CommandName, cleaned, typed
+from langmem_plugin.agent.commands.recognition import CommandName, cleaned, typed
 from tests.cases import for_each
 
 ERIN = "+972501234567"

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from sqlalchemy import make_url, text
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.log_events import events

@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
 

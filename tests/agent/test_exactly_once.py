@@ -11,7 +11,7 @@ from sqlalchemy import delete, select, update
 
 from langmem_plugin import ConfigurationError, ConversationSaver, InvalidInput, PhoneMemory, Settings
 from langmem_plugin.agent.replying import reply_to_message
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.agent.replying.sync_async_steps import Step
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import incoming, turn

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.offline.chat_model import OfflineChatModel
 from langmem_plugin.settings import Settings
 from tests.cases import for_each

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from langmem_plugin.agent.replying.graph_input_and_reply import GraphRun
 from langmem_plugin.agent.replying.interrupt_questions import NotUnderstood, asked_by
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.references.said.utterance_words import Verdict, agrees

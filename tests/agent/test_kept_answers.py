@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.storage.codec import decompress
 from langmem_plugin.database.conversation_tables import incoming
 from langmem_plugin.database.encryption.encrypted_columns import REPLY

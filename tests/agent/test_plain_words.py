@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying.languages import cleaned, said
+from langmem_plugin.agent.commands.recognition import cleaned, said
 from langmem_plugin.settings import Settings
 from tests.cases import for_each
 

@@ -4,7 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
+from langmem_plugin.agent.replying.reply_texts import ENGLISH, replies_in
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
 

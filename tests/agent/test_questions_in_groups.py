@@ -6,7 +6,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
 from langmem_plugin import MemoryState
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from tests.cases import for_each
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.spec("C-21")]

@@ -10,7 +10,7 @@ from langgraph.types import interrupt
 from langmem_plugin import PhoneMemory, StoreUnavailable
 from langmem_plugin.agent.commands.command_dispatch import Reading
 from langmem_plugin.agent.commands.remember_and_confirm import verdict
-from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
+from langmem_plugin.agent.replying.reply_texts import ENGLISH, replies_in
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.memory.keep.usage_log import Verdicts
 from langmem_plugin.writing.confirmation import Confirmations

@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 
 from langmem_plugin import agent
-from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
+from langmem_plugin.agent.replying.reply_texts import ENGLISH, replies_in
 from tests.cases import for_each
 
 MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
@@ -17,10 +17,9 @@ FOR_THE_MODEL = {
     "memory_tools.py",
     "write_permission.py",
     "model_input.py",
-    "tool_node.py",
-    "messages.py",
+    "tool_node_and_id_check.py",
 }
-WHAT_PEOPLE_WRITE = {"forget_and_undo.py", "languages.py", "interrupt_questions.py"}
+WHAT_PEOPLE_WRITE = {"forget_undo_why.py", "recognition.py", "interrupt_questions.py"}
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
 
 

@@ -9,7 +9,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
 from langmem_plugin import InvalidInput, ModelUnavailable, PhoneMemory, SessionExpired
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from tests.cases import for_each
 from tests.log_events import events
 

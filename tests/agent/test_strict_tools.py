@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 from langmem_plugin import InvalidInput
-from langmem_plugin.agent.tool_node import changes
+from langmem_plugin.agent.tool_node_and_id_check import changes
 from tests.cases import for_each
 from tests.stated import conversation
 

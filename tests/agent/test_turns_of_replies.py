@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from sqlalchemy import delete
 
 from langmem_plugin import PhoneMemory, TurnLost
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.storage import checkpoint_put_and_get
 from langmem_plugin.database.conversation_tables import turn
 from tests.cases import for_each

@@ -20,7 +20,7 @@ from langgraph.types import Command, interrupt
 from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.session_repair import examine, rebuild
 from langmem_plugin.database.schema import metadata

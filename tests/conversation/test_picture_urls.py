@@ -4,7 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.media.inline_media import image_block, message_without_inline
 from langmem_plugin.conversation.media.picture_urls import why_refused
 from langmem_plugin.errors import InvalidInput

@@ -238,7 +238,7 @@ def test_an_empty_chat_is_refused(manager):
 
 @pytest.mark.spec("C-3")
 def test_a_configured_timeout_of_a_day_is_kept(database_url, clock):
-    from langmem_plugin.conversation.sessions.session_rows import Silence
+    from langmem_plugin.conversation.sessions.session_timeout import Silence
 
     with ConversationSaver(database_url, now=clock, silence=Silence(timeout=timedelta(hours=24))) as saver:
         manager = SessionManager(saver)

@@ -7,7 +7,8 @@ from sqlalchemy import select
 
 from langmem_plugin import InvalidInput, Silence, TurnLost, UnknownSession
 from langmem_plugin.conversation.sessions.session_lifecycle import SessionStore
-from langmem_plugin.conversation.sessions.session_rows import Client, is_silent
+from langmem_plugin.conversation.sessions.session_rows import Client
+from langmem_plugin.conversation.sessions.session_timeout import is_silent
 from langmem_plugin.database.conversation_tables import session as session_table
 from tests.cases import for_each
 

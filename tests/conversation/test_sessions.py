@@ -16,7 +16,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, SessionExpired
-from langmem_plugin.conversation.sessions.session_rows import Silence
+from langmem_plugin.conversation.sessions.session_timeout import Silence
 from langmem_plugin.errors import UnknownSession
 from tests.cases import for_each
 from tests.conversation.conftest import Scripted

@@ -15,7 +15,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.database import Database, database_from_settings, postgresql
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import StoreUnavailable

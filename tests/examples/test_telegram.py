@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from tests.cases import for_each
 from tests.examples.conftest import http
 from tests.examples.payloads import telegram, telegram_update

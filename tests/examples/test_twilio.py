@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from langmem_plugin.agent.replying.languages import ENGLISH
+from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from tests.cases import for_each
 from tests.examples.conftest import SETTINGS, http
 from tests.examples.payloads import signed_by_twilio, twilio

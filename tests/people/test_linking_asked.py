@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
+from langmem_plugin.agent.replying.reply_texts import ENGLISH, replies_in
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.cases import for_each
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN

@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from sqlalchemy import insert, select
 
-from langmem_plugin.agent.replying.languages import replies_in
+from langmem_plugin.agent.replying.reply_texts import replies_in
 from langmem_plugin.conversation.storage.codec import compress, dump
 from langmem_plugin.database.conversation_tables import incoming, session
 from langmem_plugin.database.memory_tables import extraction_job

@@ -5,7 +5,7 @@ from datetime import time, timedelta
 from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.parts_protocol import AgentParts
-from langmem_plugin.agent.replying.languages import Replies, typed_in
+from langmem_plugin.agent.replying.reply_texts import Replies, typed_in
 from langmem_plugin.facts.instruction_recognition import Spoken
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log

@@ -7,17 +7,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from langmem_plugin.agent.commands.command_call_and_paging import CommandCall
-from langmem_plugin.agent.commands.forget_and_undo import chosen_to_forget, forget, is_choice, is_remembered, undo
+from langmem_plugin.agent.commands.forget_undo_why import chosen_to_forget, forget, is_choice, is_remembered, undo, why
 from langmem_plugin.agent.commands.instructions import instructions
 from langmem_plugin.agent.commands.link_timezone_and_reset import link, link_answered, reset, time_zone
 from langmem_plugin.agent.commands.memories_and_search import memories, search, with_page_link
 from langmem_plugin.agent.commands.open_questions import ASKED_AS, ASKED_OF, OpenQuestion, QuestionClosed, QuestionKind
 from langmem_plugin.agent.commands.privacy_and_export import consented, erases, erasing_answered, export, privacy
+from langmem_plugin.agent.commands.recognition import CommandName, Said, cleaned, may_be_typed, said, typed, wants_gone
 from langmem_plugin.agent.commands.remember_and_confirm import confirm, confirmed, remember, verdict
-from langmem_plugin.agent.commands.why import why
-from langmem_plugin.agent.messages import IncomingMessage, as_utc
 from langmem_plugin.agent.parts_protocol import AgentParts
-from langmem_plugin.agent.replying.languages import CommandName, Said, cleaned, may_be_typed, said, typed, wants_gone
+from langmem_plugin.agent.replying.incoming_message import IncomingMessage, as_utc
+from langmem_plugin.agent.replying.language_detection import replies_for
 from langmem_plugin.errors import LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.instruction_recognition import instruction_in
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
@@ -29,8 +29,10 @@ log = event_log(__name__)
 _CLOCKS_DIFFER = timedelta(seconds=2)  # between a channel's clock and this one
 
 
-def list_commands(call: CommandCall) -> str:
-    return _usage(ANSWERS, call)
+def list_commands(call: CommandCall, only: Collection[CommandName] = ()) -> str:
+    """List how the commands are typed, each in a line; `only` some of them if they are given."""
+    known = (only or ANSWERS) if call.parts.settings.remembers else _OF_CONVERSATION
+    return "\n".join(usage for command, usage in call.replies.usage.items() if command.removeprefix("/") in known)
 
 
 ANSWERS: Mapping[CommandName, Callable[[CommandCall], str]] = {
@@ -160,7 +162,7 @@ class Commands:
         if command.command == "privacy" and erases(command.rest):
             return None
         if command.command == "help":
-            return _usage(_IN_A_RUN, self._call(owner, text))
+            return list_commands(self._call(owner, text), _IN_A_RUN)
         return self.answer(owner, text, links=False)  # a run's words stay in its state and its traces
 
     def close_question(self, owner: OwnerKey, *kinds: QuestionKind) -> None:
@@ -169,7 +171,7 @@ class Commands:
             self._close(owner, question)
 
     def _call(self, owner: OwnerKey, text: str, rest: str = "") -> CommandCall:
-        return CommandCall(self.parts, owner, rest, self.parts.languages.language_for(owner, text))
+        return CommandCall(self.parts, owner, rest, replies_for(self.parts.person_settings, owner, text))
 
     def _reply(self, owner: OwnerKey, text: str, question: OpenQuestion | None, *, links: bool) -> str | None:
         if not may_be_typed(text):
@@ -281,11 +283,6 @@ def _kept(call: CommandCall, command: CommandName, work: Callable[[CommandCall],
     except StoreUnavailable:
         log.warning("command.unavailable", exc_info=True, extra={"owner": masked(call.owner), "command": command})
         return call.replies.memory_unavailable
-
-
-def _usage(commands: Collection[CommandName], call: CommandCall) -> str:
-    known = commands if call.parts.settings.remembers else _OF_CONVERSATION
-    return "\n".join(usage for command, usage in call.replies.usage.items() if command.removeprefix("/") in known)
 
 
 def _concerns(question: OpenQuestion, written_at: datetime | None, sender: str | None) -> bool:

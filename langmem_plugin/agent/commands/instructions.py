@@ -11,7 +11,8 @@ from langmem_plugin.agent.commands.command_call_and_paging import (
     page_number,
     pages_of,
 )
-from langmem_plugin.agent.replying.languages import words_for
+from langmem_plugin.agent.instructions_in_prompt import with_room
+from langmem_plugin.agent.replying.reply_texts import words_for
 from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
 from langmem_plugin.facts.instruction_recognition import Spoken, order_of
 from langmem_plugin.memory.instructions.standing_instructions import Instruction, split
@@ -56,7 +57,7 @@ def _listed(call: CommandCall, page: int) -> str:
         return replies.no_such_page.format(pages=pages)
     in_force = call.service.instructions.list_instructions(call.owner)
     numbers = {each.id: number for number, each in enumerate(found, 1)}
-    given = {each.id for each in call.parts.choice.of(in_force)}
+    given = {each.id for each in with_room(in_force, call.parts.count_tokens)}
     no_room = {each.id for each in in_force} - given
     lines, shown = [], found[(page - 1) * PAGE : page * PAGE]
     call.parts.person_settings.note_shown(call.owner, "instructions", {numbers[each.id]: each.id for each in shown})

@@ -5,7 +5,7 @@ from typing import Any
 
 from langmem_plugin.agent.commands.command_call_and_paging import CommandCall
 from langmem_plugin.agent.commands.remember_and_confirm import verdict
-from langmem_plugin.agent.replying.languages import words_for
+from langmem_plugin.agent.replying.reply_texts import words_for
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, identified, is_group
 from langmem_plugin.people import People
@@ -108,8 +108,7 @@ def time_zone(call: CommandCall) -> str:
 
 
 def reset(call: CommandCall) -> str:
-    parts, owner = call.parts, call.owner
-    parts.saver.end_session(owner)
-    if parts.searches:
-        parts.database.when_over(parts.past_sessions.worker.wake)
+    call.parts.saver.end_session(call.owner)
+    if call.parts.searches:
+        call.parts.database.when_over(call.parts.past_sessions.worker.wake)
     return call.replies.conversation_cleared

@@ -11,7 +11,7 @@ from langmem_plugin.agent.commands.command_call_and_paging import (
     with_day,
     with_id,
 )
-from langmem_plugin.agent.replying.languages import Replies
+from langmem_plugin.agent.replying.reply_texts import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log

@@ -7,7 +7,7 @@ from typing import Any
 from langmem_plugin.agent.commands.command_call_and_paging import CommandCall
 from langmem_plugin.agent.commands.memories_and_search import memories
 from langmem_plugin.agent.commands.remember_and_confirm import verdict
-from langmem_plugin.agent.replying.languages import words_for
+from langmem_plugin.agent.replying.reply_texts import words_for
 from langmem_plugin.errors import TurnTimeout, UnknownErasure
 from langmem_plugin.identifiers import is_group
 from langmem_plugin.people.consent_records import Consent, Permission

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.agent.commands.command_call_and_paging import CommandCall, one_line
 from langmem_plugin.agent.parts_protocol import AgentParts
-from langmem_plugin.agent.replying.languages import Replies, pattern_for, words_for
+from langmem_plugin.agent.replying.reply_texts import Replies, pattern_for, words_for
 from langmem_plugin.errors import DamagedMemory, EmbeddingUnavailable, MemoryNotFound, StaleMemory, StoreUnavailable
 from langmem_plugin.facts import classify
 from langmem_plugin.facts.sensitive_facts import is_sensitive

@@ -14,13 +14,15 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 from sqlalchemy import Connection
 
 from langmem_plugin.agent.citations import cites, with_sources
+from langmem_plugin.agent.commands.recognition import cleaned
 from langmem_plugin.agent.commands.remember_and_confirm import AddedQuestion, with_question
+from langmem_plugin.agent.graph_state import recalled_of
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.messages import clean, ids_of, put_together, recalled_of, sender_of
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.person_of_run import answered_now
+from langmem_plugin.agent.replying.incoming_message import clean, ids_of, put_together, sender_of
 from langmem_plugin.agent.replying.interrupt_questions import Asked, NotUnderstood, Question, asked_by
-from langmem_plugin.agent.replying.languages import LANGUAGES, Replies, cleaned, replies_in
+from langmem_plugin.agent.replying.reply_texts import LANGUAGES, Replies, replies_in
 from langmem_plugin.agent.replying.sync_async_steps import Graph
 from langmem_plugin.conversation.quoted_and_own_words import is_own, own_words, quoted_of
 from langmem_plugin.conversation.turns.interrupt_decisions import NOTHING_TOLD, Decided, Decisions, Told

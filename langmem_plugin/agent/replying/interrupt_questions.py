@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from langchain_core.messages import AIMessage
 from langgraph.types import Interrupt
 
-from langmem_plugin.agent.replying.languages import Replies, pattern_for, words_for
+from langmem_plugin.agent.replying.reply_texts import Replies, pattern_for, words_for
 from langmem_plugin.memory.find.tokenizer import words_of
 from langmem_plugin.references import resolve
 from langmem_plugin.references.said.utterance_words import agrees

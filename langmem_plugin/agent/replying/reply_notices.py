@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langmem_plugin.agent.commands.command_call_and_paging import instruction_told, keep_order
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.person_of_run import answered_now, current_run
-from langmem_plugin.agent.replying.languages import Replies, typed_in
+from langmem_plugin.agent.replying.reply_texts import Replies, typed_in
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.quoted_and_own_words import own_words

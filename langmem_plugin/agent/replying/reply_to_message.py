@@ -18,13 +18,14 @@ from langgraph.pregel import Pregel
 from langmem_plugin.agent.commands.command_dispatch import Commands, Reading
 from langmem_plugin.agent.commands.remember_and_confirm import AddedQuestion, question_below
 from langmem_plugin.agent.graph_check import check
-from langmem_plugin.agent.messages import IncomingMessage, claim_id_of, ends_sentence, ids_of
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.recall_and_write_steps import TurnContext
 from langmem_plugin.agent.replying.graph_input_and_reply import GraphRun, Worded
-from langmem_plugin.agent.replying.languages import Replies
+from langmem_plugin.agent.replying.incoming_message import IncomingMessage, claim_id_of, ends_sentence, ids_of
+from langmem_plugin.agent.replying.language_detection import replies_for
 from langmem_plugin.agent.replying.reply_notices import Notices, note_missing, watched
+from langmem_plugin.agent.replying.reply_texts import Replies
 from langmem_plugin.agent.replying.sync_async_steps import Graph, Reply, Steps, begin, end, pause, run, send
 from langmem_plugin.conversation.config_keys import session_id_of, without_trace
 from langmem_plugin.conversation.turns.message_claims import (
@@ -118,7 +119,7 @@ class Channel:
         """Answer a message: see PhoneMemory.reply."""
         with watched() as notices:
             message = self._quoting(message)
-            replies = self.parts.languages.language_for(message.owner, message.own_words)
+            replies = replies_for(self.parts.person_settings, message.owner, message.own_words)
             task = _Task(graph, message, replies, notices, call)
             try:
                 is_let_be = message.edited and self._is_known(message)
@@ -142,7 +143,7 @@ class Channel:
         message = task.message
         if message.reaction and not self._is_answer(message):
             return Reply("", repeated=True)
-        if message.is_empty:
+        if not message.text.strip() and not message.images:
             texts = task.replies
             text = texts.cannot_open if message.unopened else texts.empty_message
             return (yield from self._told_once(task, texts.picture_gone if message.unopened == _PICTURE else text))

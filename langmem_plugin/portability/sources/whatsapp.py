@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin.conversation.message_as_dict import Speaker, message_of
-from langmem_plugin.conversation.sessions.session_rows import is_silent
+from langmem_plugin.conversation.sessions.session_timeout import is_silent
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.imported_records import ImportedRecord, ImportedSession, Remark
 from langmem_plugin.portability.sources.source_parsing import DAMAGED_ZIP, refuse_larger

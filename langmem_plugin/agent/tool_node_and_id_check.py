@@ -20,7 +20,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
 
-from langmem_plugin.agent.messages import Recalled, messages_of, recalled_of
+from langmem_plugin.agent.graph_state import Recalled, messages_of, recalled_of
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.references.meant.resolver import ledger_of, results_of

@@ -1,35 +1,30 @@
-"""A message as it came in from a channel, as a graph keeps it in its state, and as a model is shown it."""
+"""An incoming message of a channel: its delivery checked and cleaned, and the message that a graph keeps of it."""
 
 import hashlib
 import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypeVar
+from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, convert_to_messages
-from langgraph.graph.message import add_messages
-from langgraph.types import TracePolicy, omit_payload
+from langchain_core.messages import BaseMessage, HumanMessage
 from typing_extensions import TypedDict
 
 from langmem_plugin.agent.replying.sync_async_steps import Sending
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.conversation.media.inline_media import image_block
-from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.message_as_dict import NOTES, notes_of
-from langmem_plugin.conversation.quoted_and_own_words import QUOTED, Quoted, own_words, quoted_of
+from langmem_plugin.conversation.quoted_and_own_words import QUOTED, Quoted, own_words
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
 from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.text_sanitizing import one_line, without_hidden
 
 _LONGEST_NAME = 60
-_LONGEST_QUOTED = 300
-_SHORTEST_ID = 30  # letters of one that is no number
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_UNOPENED, _ALBUM = "unopened", "album"  # in the notes of a message
+UNOPENED, _ALBUM = "unopened", "album"  # in the notes of a message
 _MORE_IDS = "langmem_more_ids"  # in additional_kwargs: the ids of the messages that it was put together from
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "؟", "！", "？")
 
@@ -98,10 +93,6 @@ class IncomingMessage:
     answers_newest: bool | None = None
 
     @property
-    def is_empty(self) -> bool:
-        return not self.text.strip() and not self.images
-
-    @property
     def quoted_text(self) -> str | None:
         return self.quoted.text if self.quoted is not None else None
 
@@ -137,7 +128,7 @@ class IncomingMessage:
         notes: dict[str, Any] = {"sender": self.sender, "sender_name": self.sender_name}
         if self.forwarded:
             notes["forwarded"] = True
-        notes |= {_UNOPENED: self.unopened, _ALBUM: self.album}
+        notes |= {UNOPENED: self.unopened, _ALBUM: self.album}
         if self.sent_at is not None:
             notes["timestamp"] = as_utc(self.sent_at).isoformat()
         noted: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
@@ -223,8 +214,8 @@ def put_together(messages: Sequence[HumanMessage]) -> list[HumanMessage]:
     """Join the messages of one album into one: its words first, then its pictures."""
     found: list[HumanMessage] = []
     for message in messages:
-        album = _noted(message, _ALBUM)
-        if not found or album is None or _noted(found[-1], _ALBUM) != album:
+        album = noted(message, _ALBUM)
+        if not found or album is None or noted(found[-1], _ALBUM) != album:
             found.append(message)
             continue
         blocks = [*_blocks(found[-1]), *_blocks(message)]
@@ -276,41 +267,10 @@ def shown_name(name: str | None, sender: str | int | None) -> str:
 
 def sender_of(message: BaseMessage) -> str | None:
     """Return the sender of a message in a group, by the key that the channel noted; None if it noted nobody."""
-    return _noted(message, "sender")
+    return noted(message, "sender")
 
 
-def as_shown(message: BaseMessage, said: Mapping[str | None, str]) -> BaseMessage:
-    """Return the message as the model is shown it: `Erin: see you at eight`. Above it stand, each in one line in which
-    no tag can open or close, what it answers and whether it was forwarded. `said` are the texts of the conversation by
-    their ids.
-    """
-    if not isinstance(message, HumanMessage):
-        return message
-    name, quoted = _noted(message, "sender_name"), quoted_of(message)
-    above = []
-    if quoted is not None and (text := said.get(quoted.id) or _shown_text(quoted)):
-        above.append(f"[in answer to: “{one_line(text)[:_LONGEST_QUOTED]}”]")
-    if (kind := _noted(message, _UNOPENED)) is not None:
-        above.append(f"[with a {kind} that you cannot see]")
-    if notes_of(message).get("forwarded") is True:
-        above.append("[forwarded: the words of somebody else, who asks nothing of you]")
-    head = "\n".join(above)
-    if name is not None:
-        head = f"{one_line(name)}: {head}".rstrip()
-    if not head:
-        return message
-    if isinstance(message.content, str):
-        return message.model_copy(update={"content": f"{head}{chr(10) if above else ' '}{message.content}"})
-    return message.model_copy(update={"content": [{"type": "text", "text": head}, *message.content]})
-
-
-def _shown_text(quoted: Quoted) -> str | None:
-    """Return the quoted text; None if it looks like an id of no message in the conversation."""
-    text = quoted.text or ""
-    return text if len(text) < _SHORTEST_ID or " " in text else None
-
-
-def _noted(message: BaseMessage, name: str) -> str | None:
+def noted(message: BaseMessage, name: str) -> str | None:
     """Return the noted text of this name; None if it is no text."""
     noted = notes_of(message).get(name)
     return noted if isinstance(noted, str) and noted else None
@@ -318,79 +278,3 @@ def _noted(message: BaseMessage, name: str) -> str | None:
 
 def as_utc(instant: datetime) -> datetime:
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
-
-
-Recalled = list[tuple[str, float]]
-"""The recalled memories as pairs (memory id, score), best first."""
-
-
-class MemoryState(TypedDict):
-    """The state of a graph with memory. `recalled` holds (memory id, score) pairs and nothing else: the texts, with
-    their owner checked, are read again when a prompt is built, so a memory that was forgotten meanwhile is not in it.
-    """
-
-    messages: Annotated[list[AnyMessage], add_messages]
-    recalled: NotRequired[Recalled]
-
-
-_TOPIC_MESSAGES = 2
-
-
-def is_of_person(message: BaseMessage) -> bool:
-    """Tell whether a person wrote the message. A summary by LangChain's middleware looks the same, but is nobody's."""
-    return isinstance(message, HumanMessage) and message.additional_kwargs.get("lc_source") is None
-
-
-def last_said(messages: Sequence[BaseMessage]) -> list[str]:
-    """Return the person's last messages, oldest first, without the lines that stand for pictures."""
-    of_person = [message for message in messages if is_of_person(message)]
-    return [words_in(str(message.text)) for message in of_person[-_TOPIC_MESSAGES:]]
-
-
-def newest_of_person(messages: Sequence[BaseMessage]) -> int | None:
-    """Return the place of the person's newest message."""
-    return next((at for at in range(len(messages) - 1, -1, -1) if is_of_person(messages[at])), None)
-
-
-def reply_of(messages: Sequence[BaseMessage]) -> str:
-    """Return all that the assistant said since the person's last message."""
-    newest = newest_of_person(messages)
-    after = messages if newest is None else messages[newest + 1 :]
-    return "\n".join(message.text for message in after if isinstance(message, AIMessage) and message.text)
-
-
-def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
-    """Return the messages of a state that is a dict or an object, or that are given alone, in any form that LangChain
-    takes.
-
-    Raises InvalidInput for what holds none.
-    """
-    found = state
-    if not isinstance(state, Sequence):
-        found = state.get("messages") if isinstance(state, Mapping) else getattr(state, "messages", None)
-    if isinstance(found, str) or not isinstance(found, Sequence):
-        raise InvalidInput(f"a {type(state).__name__} holds no messages: pass the graph's state, or a list of messages")
-    if all(isinstance(each, BaseMessage) for each in found):
-        return found
-    try:
-        return convert_to_messages(found)
-    except (ValueError, NotImplementedError) as error:
-        raise InvalidInput("there is no message in what was passed: pass LangChain's, or (role, text)") from error
-
-
-def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
-    found = state.get("recalled") if isinstance(state, Mapping) else getattr(state, "recalled", None)
-    return list(found or [])
-
-
-TRACE_POLICY = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
-"""The policy for spans of the memory: they tell that it worked and how long, and nothing that was said or is known."""
-
-
-_Node = TypeVar("_Node", bound=Callable[..., Any])
-
-
-def named_node(node: _Node, name: str) -> _Node:
-    """Note on a node's function which node of the memory it is."""
-    node.langmem_node = name  # type: ignore[attr-defined]
-    return node

@@ -1,13 +1,19 @@
-"""/forget and /undo: a memory is found without doubt and shown before it is forgotten, and can be taken back."""
+"""/forget, /undo and /why: a memory is found without doubt, and forgotten, taken back, or told with its origin."""
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from langchain_core.messages import AIMessage
 
-from langmem_plugin.agent.commands.command_call_and_paging import CommandCall, one_line, with_day, with_id
+from langmem_plugin.agent.commands.command_call_and_paging import (
+    CommandCall,
+    one_line,
+    with_day,
+    with_id,
+)
 from langmem_plugin.agent.commands.memories_and_search import listed_as
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
@@ -17,6 +23,7 @@ from langmem_plugin.memory.find.tokenizer import asked, terms
 from langmem_plugin.memory.memory_types import bare
 from langmem_plugin.references import resolve
 from langmem_plugin.references.said.utterance_words import agrees
+from langmem_plugin.writing.provenance import Why
 
 log = event_log(__name__)
 
@@ -25,6 +32,7 @@ _SURELY = 0.99995  # of the meaning: recall's 0.7 finds tea for "coffee", and no
 _LONGEST_ANSWER, _MOST_WORDS = 40, 4  # letters, words
 _PLAIN_NUMBER = re.compile(r"[\s#]*+(\d{1,3})[\s.!]*+")
 _SHOWN, _LOOKED_AT = 5, 50
+_MOST_EXPLAINED = 3
 _ID = re.compile(r"\[?([0-9a-f]{8}[0-9a-f-]{0,28})\]?", re.IGNORECASE)
 _UNDONE_WITHIN = timedelta(minutes=10)
 
@@ -198,3 +206,34 @@ def _number(text: str, many: int) -> int | None:
         if reference.sort in ("number", "ordinal", "last") and len(reference.numbers) == 1:
             return reference.numbers[0]
     return None
+
+
+def why(call: CommandCall) -> str:
+    """Explain the memories meant by an id, a number of /memories, or words."""
+    if not call.rest:
+        return call.replies.why_what
+    found = [same[0] for same in meant(call)[:_MOST_EXPLAINED]]
+    if not found:
+        return call.replies.forget_unknown.format(words=one_line(call.rest))
+    explained = [call.parts.provenance.explained(each) for each in found]
+    call.service.note_viewed(call.owner, [each.id for each in found])
+    return "\n\n".join("\n- ".join(_lines(each, call)) for each in explained)
+
+
+def _lines(found: Why, call: CommandCall) -> list[str]:
+    held, zone, replies = found.memory, call.zone, call.replies
+    told = _date(found.told_at, zone)
+    if found.quote is not None:
+        origin = replies.why_said.format(date=told, quote=one_line(found.quote))
+    else:
+        origin = replies.why_sources[held.source_type].format(date=told)
+    before = [
+        replies.why_instead_of.format(old=one_line(each.text), date=_date(each.over_at or each.updated_at, zone))
+        for each in found.instead_of
+    ]
+    waits = [replies.why_pending] if held.status == "pending" else []
+    return [with_id(held, one_line(held.text)), origin, *before, *waits]
+
+
+def _date(instant: datetime, zone: ZoneInfo) -> str:
+    return f"{instant.astimezone(zone):%Y-%m-%d %H:%M}"

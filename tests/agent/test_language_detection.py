@@ -5,7 +5,8 @@ import threading
 import pytest
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying.languages import Languages, replies_in, written_in
+from langmem_plugin.agent.replying.language_detection import replies_for, written_in
+from langmem_plugin.agent.replying.reply_texts import replies_in
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
 
@@ -89,16 +90,14 @@ def people(database_url, clock, offline_model):
 
 @pytest.mark.spec("U-2")
 def test_a_text_that_says_nothing_is_answered_in_the_language_before(people):
-    languages = Languages(people)
-
-    assert languages.language_for(ERIN, "👍") is replies_in("en")
-    assert languages.language_for(ERIN, "שלום") is replies_in("he")
-    assert languages.language_for(ERIN, "/reset") is replies_in("he")
-    assert languages.language_for(ERIN, "/instructions always answer in English") is replies_in("en")
-    assert languages.language_for(ERIN, "https://a.example/one/two/three TestCorp") is replies_in("he")
-    assert languages.language_for(JASON, "/reset") is replies_in("en")
-    assert languages.language_for(ERIN, "¿qué tal?") is replies_in("es")
-    assert languages.language_for(ERIN, "2") is replies_in("es")
+    assert replies_for(people, ERIN, "👍") is replies_in("en")
+    assert replies_for(people, ERIN, "שלום") is replies_in("he")
+    assert replies_for(people, ERIN, "/reset") is replies_in("he")
+    assert replies_for(people, ERIN, "/instructions always answer in English") is replies_in("en")
+    assert replies_for(people, ERIN, "https://a.example/one/two/three TestCorp") is replies_in("he")
+    assert replies_for(people, JASON, "/reset") is replies_in("en")
+    assert replies_for(people, ERIN, "¿qué tal?") is replies_in("es")
+    assert replies_for(people, ERIN, "2") is replies_in("es")
 
 
 @pytest.mark.spec("U-2")
@@ -111,9 +110,8 @@ def test_of_whom_nothing_is_known_the_setting_decides(database_url, clock, offli
 @pytest.mark.spec("U-2")
 def test_the_language_outlives_a_restart_and_is_written_only_when_it_changes(database_url, clock, offline_model):
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
-        languages = Languages(memory.people)
         for _ in range(3):
-            languages.language_for(ERIN, "שלום, מה שלומך?")
+            replies_for(memory.people, ERIN, "שלום, מה שלומך?")
         write, writes = memory.database.write, []
 
         def noted(*args, **kwargs):
@@ -122,11 +120,11 @@ def test_the_language_outlives_a_restart_and_is_written_only_when_it_changes(dat
             return write(*args, **kwargs)
 
         memory.database.write = noted
-        languages.language_for(ERIN, "תודה רבה")
+        replies_for(memory.people, ERIN, "תודה רבה")
         assert writes == []
-        languages.language_for(ERIN, "good morning to you")
+        replies_for(memory.people, ERIN, "good morning to you")
         assert len(writes) == 1
-        languages.language_for(ERIN, "תודה רבה")
+        replies_for(memory.people, ERIN, "תודה רבה")
         del memory.database.write
 
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
@@ -153,7 +151,7 @@ def test_while_the_database_is_down_the_language_of_the_message_is_still_answere
 
         write = first = select = read
 
-    languages = Languages(PersonSettings(Down(), Settings()))
+    settings = PersonSettings(Down(), Settings())
 
-    assert languages.language_for(ERIN, "שלום לך") is replies_in("he")
-    assert languages.language_for(ERIN, "/reset") is replies_in("en")
+    assert replies_for(settings, ERIN, "שלום לך") is replies_in("he")
+    assert replies_for(settings, ERIN, "/reset") is replies_in("en")

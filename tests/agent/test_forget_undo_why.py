@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying.languages import replies_in
+from langmem_plugin.agent.replying.reply_texts import replies_in
 from langmem_plugin.database.conversation_tables import question
 from langmem_plugin.memory.find.recall import SHARED, share
 from tests.cases import for_each

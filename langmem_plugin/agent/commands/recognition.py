@@ -1,79 +1,14 @@
-"""The languages that people write in: the texts they get, the commands they type, and which one a message is in.
+"""The recognition of a chat command in a text: typed behind a slash, or said in plain words."""
 
-Each language has a file in agent/reply_texts: `texts` are what a person is told, by name; words in braces are
-filled in. `commands` are the words behind a slash, the one that /help lists first. `written` are words that tell a
-message of a word or two to be of the language. `words` and `patterns` are what people say behind a command and to a
-question, of all languages together. `sayings` are the patterns of commands in plain words, in which `parts`
-stand between guillemets.
-
-What a model is told stands where it is said (prompt, tools, references), and what the offline model says in offline/.
-"""
-
-import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
-from langmem_plugin.memory.find.tokenizer import STOP_WORDS, words_of
+from langmem_plugin.agent.replying.reply_texts import LANGUAGES, words_in
 from langmem_plugin.memory.memory_types import storable
-from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
-
-LANGUAGES = ("en", "he", "es")
-
-
-@cache
-def words_in(language: str) -> Mapping[str, Any]:
-    """Return all words of a language of two letters."""
-    words: Mapping[str, Any] = json.loads(
-        files("langmem_plugin.agent").joinpath(f"reply_texts/{language}.json").read_text("utf-8")
-    )
-    return words
-
-
-def words_for(name: str) -> tuple[str, ...]:
-    """Return the words of this name in all languages."""
-    return tuple(word for each in LANGUAGES for word in words_in(each)["words"][name].split())
-
-
-def pattern_for(name: str, around: str = "{}") -> re.Pattern[str]:
-    """Return the pattern of this name in all languages; `around` has its place in braces."""
-    either = "|".join(words_in(each)["patterns"][name] for each in LANGUAGES)
-    return re.compile(around.replace("{}", either), re.IGNORECASE)
-
-
-class Replies:
-    """The texts of one language, as attributes; words in braces are filled in by `format`."""
-
-    usage: Mapping[str, str]
-    kinds: Mapping[str, str]
-    speakers: Mapping[str, str]
-    switched: Mapping[str, str]
-    why_sources: Mapping[str, str]
-
-    def __init__(self, texts: Mapping[str, Any]) -> None:
-        vars(self).update(texts)
-
-    def __getattr__(self, name: str) -> str:
-        raise AttributeError(f"no text is named {name!r}: add it to the words of each language")
-
-
-@cache
-def replies_in(language: str) -> Replies:
-    """Return the texts in a language of two letters."""
-    return Replies(words_in(language)["texts"])
-
-
-ENGLISH = replies_in("en")
-
-
-def typed_in(replies: Replies, command: str, rest: object) -> str:
-    """Return the text to type, with the command's word in the language of the person."""
-    return f"{replies.usage[command].split()[0]} {rest}".rstrip()
-
+from langmem_plugin.people.person_settings import LanguageCode
 
 CommandName = Literal[
     "remember",
@@ -97,10 +32,8 @@ _COMMAND_OF: Mapping[str, CommandName] = {
     word: command for words in _WORDS.values() for command, forms in words.items() for word in forms.split()
 }
 
-_LANGUAGE_OF = {
-    word: language for language, words in _WORDS.items() for forms in words.values() for word in forms.split()
-}
-
+_NOT_ENGLISH: tuple[LanguageCode, ...] = ("he", "es")
+_LANGUAGE_OF = {word: each for each in _NOT_ENGLISH for forms in _WORDS[each].values() for word in forms.split()}
 _TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?:@\w+)?[.,:;!?]*(?:\s+(?P<rest>.*))?", re.DOTALL)
 
 
@@ -142,79 +75,14 @@ def typed(text: str) -> Said | None:
     return Said(_COMMAND_OF.get(word), cleaned(found["rest"] or ""), word)
 
 
-def language_of_command(text: str) -> Literal["he", "es"] | None:
+def language_of_command(text: str) -> LanguageCode | None:
     """Return the language of a command's word; None for the English words, which all people use."""
     found = typed(cleaned(text[:200]))
-    language = _LANGUAGE_OF.get(found.word) if found else None
-    match language:
-        case "he" | "es" as known:
-            return known
-    return None
+    return _LANGUAGE_OF.get(found.word) if found else None
 
 
 def _is_unseen(letter: str) -> bool:
     return letter.isspace() or unicodedata.category(letter) in ("Cf", "Cc")
-
-
-_SHORT_WORD, _A_FEW = 3, 2
-_LONGEST = 2_000  # letters that are looked at
-_NO_WORD = re.compile(r"https?://|.{1,99}@", re.DOTALL)
-_HEBREW = re.compile("[\u05d0-\u05ea]")
-_LATIN_WORD = re.compile("[a-z]+")
-_LETTERS = re.compile(r"[^\W\d_]")
-_SPANISH_LETTERS = re.compile("[ñ¿¡]")
-_ACCENTS = re.compile("[áéíóú]")
-_OF_OTHERS = re.compile("[àâãäåæçèêëìîïòôõöøœßùû]|\\b(?:não|você|obrigad[oa]|je|est|und|ich|nicht|sono|che|grazie)\\b")
-
-# Words that make up a message of a word or two, beside those of a sentence.
-_ENGLISH, _SPANISH = (frozenset(words_in(each)["written"]) for each in ("en", "es"))
-_ONLY_ENGLISH = (frozenset(STOP_WORDS["english"]) | _ENGLISH) - frozenset(STOP_WORDS["spanish"]) - {"a"}
-_ONLY_SPANISH = (frozenset(STOP_WORDS["spanish"]) | _SPANISH) - frozenset(STOP_WORDS["english"]) - {"a"}
-
-
-class Languages:
-    """The language in which each person wrote last, kept by `person_settings`."""
-
-    def __init__(self, person_settings: PersonSettings) -> None:
-        self._person_settings = person_settings
-
-    def language_for(self, person: str, text: str) -> Replies:
-        """Return the texts for the author of `text`. One without a language, as "👍" or "/reset", changes nothing."""
-        written = written_in(text)
-        if written is None:
-            before, words = self._person_settings.language(person), _own_words(text)
-            # Several words in Latin letters alone are no Hebrew.
-            is_latin = len(_LATIN_WORD.findall(words)) > _A_FEW and not _HEBREW.search(words)
-            return ENGLISH if before == "he" and is_latin else replies_in(before)
-        self._person_settings.set_language(person, written)
-        return replies_in(written)
-
-
-def written_in(text: str) -> LanguageCode | None:
-    """Return the language of a text; None if it does not tell, or if people are not answered in it."""
-    of_command, words = language_of_command(text), _own_words(text)
-    if hebrew := len(_HEBREW.findall(words)):
-        return "he" if 2 * hebrew >= len(_LETTERS.findall(words)) else None
-    said = words_of(words)
-    english, spanish = _evidence(said, _ONLY_ENGLISH, _ENGLISH), _evidence(said, _ONLY_SPANISH, _SPANISH)
-    if not _OF_OTHERS.search(words):
-        spanish += 2 * bool(_SPANISH_LETTERS.search(words)) + bool(_ACCENTS.search(words) and not english)
-        if english != spanish:
-            return "en" if english > spanish else "es"
-    return of_command
-
-
-def _own_words(text: str) -> str:
-    """Return the words of a text, without addresses and a command's words."""
-    text = storable(text[:_LONGEST])
-    parts = [each for each in text.casefold().split() if not _NO_WORD.match(each)]
-    return " ".join(parts[1:] if may_be_typed(text) else parts)
-
-
-def _evidence(said: Sequence[str], words: frozenset[str], sure: frozenset[str]) -> int:
-    """Count how many of `words` were said; one that is as short as "te" or "no" does not count alone."""
-    found = [word for word in said if word in words]
-    return len(found) if len(found) > 1 or any(word in sure or len(word) > _SHORT_WORD for word in found) else 0
 
 
 _LONGEST_SAYING = 600  # letters of a text that is looked at
