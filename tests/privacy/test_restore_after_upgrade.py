@@ -1,14 +1,12 @@
 """An erasure can be undone also after an upgrade: whatever a later version adds to a table or takes from it."""
 
-import subprocess
-import sys
-
 import pytest
 
 from langmem_plugin import ConversationSaver
 from langmem_plugin.database.personal_tables import personal_tables
 from tests.privacy.conftest import ANNA, ANNAS, ANNAS_OTHER, ANNAS_TELEGRAM, live, opened, rows
 from tests.privacy.test_erasure import _NOT_PUT_BACK
+from tests.warm_process import ran
 
 pytestmark = [pytest.mark.slow, pytest.mark.spec("P-4", "A-4")]
 
@@ -32,10 +30,7 @@ SELECT erasure_id, 1000000, 'langmem_gone', payload FROM langmem_held_row ORDER 
 
 def another_version(url, verb, column):
     """Whose tables have one column more."""
-    command = [sys.executable, "-c", _ANOTHER_VERSION, url, verb, ANNA, column]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr[-2_000:]
-    return ran.stdout.strip()
+    return ran(_ANOTHER_VERSION, url, verb, ANNA, column).strip()
 
 
 def alter(url, change):

@@ -5,8 +5,6 @@ import itertools
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -17,6 +15,7 @@ from langmem_plugin import PhoneMemory
 from tests.cli.conftest import langmem
 from tests.database.conftest import Child
 from tests.waiting import freeze, until
+from tests.warm_process import WarmProcess
 from tests.writing.extraction.conftest import BY_HAND, fact, kept
 
 pytestmark = [
@@ -191,9 +190,10 @@ def test_the_command_ends_when_it_is_told_to(opened, says, database_url):
     memory.consent.switch_on(ERIN)
     says(memory, ERIN, "My dentist is Dr. Cohen.", "/reset")
     memory.extract(ERIN)
-    with subprocess.Popen([sys.executable, "-c", WORKER, database_url], stdout=subprocess.PIPE, text=True) as worker:
+    worker = WarmProcess(WORKER, database_url)
+    with worker.stdin, worker.stdout:
         assert worker.stdout.readline() == "ready\n"
-        worker.send_signal(signal.SIGTERM)
+        os.kill(worker.pid, signal.SIGTERM)
         assert worker.stdout.readline() == "1 completed\n"
         assert worker.wait(60) == 0
 
