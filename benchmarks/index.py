@@ -88,7 +88,7 @@ def searched(memory: MemoryService, questions: list[tuple[Vector, str]], how: st
         with memory.database.read() as connection:
             memory.facts.best_of(connection, [ask], ask.query.limit)
 
-    memory.facts._corpora.forget(OWNER)
+    memory.facts.corpora.forget(OWNER)
     cold, _, cold_worked = timed([lambda: search(*questions[0])])
     warm, _, warm_worked = timed([lambda each=each: search(*each) for each in questions[1:]])
     return {
@@ -116,7 +116,7 @@ def measure(memory: MemoryService, vectors: Vectors, texts: Texts, added: int, h
     questions = list(vectors.questions())
     whole = [(vector, texts.one()) for vector in questions[:30]]
     exact_search = searched(memory, whole, "exact")
-    with memory.database.read() as connection, memory.facts._corpora.corpus(connection, OWNER) as corpus:
+    with memory.database.read() as connection, memory.facts.corpora.corpus(connection, OWNER) as corpus:
         with_vectors = corpus.size
         exact = timed([lambda vector=vector: cosines(corpus.vectors, vector) for vector in questions])
         ids = np.array(corpus.ids)
@@ -152,7 +152,7 @@ def measure(memory: MemoryService, vectors: Vectors, texts: Texts, added: int, h
         scored = sorted(memory.facts._cosines(connection, asked(memory, vector), corpus), key=lambda each: -each[1])
         found.append({memory_id for memory_id, _ in scored[:NEAREST]})
 
-    with memory.database.read() as connection, memory.facts._corpora.corpus(connection, OWNER) as corpus:
+    with memory.database.read() as connection, memory.facts.corpora.corpus(connection, OWNER) as corpus:
         ask(questions[0])
         found.clear()
         through = timed([lambda vector=vector: ask(vector) for vector in questions])

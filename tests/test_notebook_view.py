@@ -89,7 +89,6 @@ def memory(database_url, clock, offline_model):
 def test_every_record_shows_itself_and_runs_nothing_that_people_wrote(memory):
     fact = f"My dentist is Dr. Cohen {HOSTILE}"
     made = memory.service.remember(ERIN, fact, quote=HOSTILE, tags=[HOSTILE], source_type="extracted_from_chat")
-    instruction = memory.instructions.add(ERIN, f"Be brief {HOSTILE}")
     memory.sessions.record(ERIN, HumanMessage(HOSTILE))
     session_id = memory.sessions.get_session(ERIN).session_id
     (found, *_) = memory.service.search(ERIN, "dentist", min_relevance=0.0)
@@ -97,13 +96,11 @@ def test_every_record_shows_itself_and_runs_nothing_that_people_wrote(memory):
     for record in (
         made,
         made.memory,
-        found,
-        instruction,
         *messages,
         memory.provenance.why(ERIN, made.id, query="dentist"),
     ):
         assert_is_only_text(record._repr_html_())
-    for records in ([made], [found], [instruction], messages):
+    for records in ([made], [found], messages):
         assert_is_only_text(Listed(records, HOSTILE)._repr_html_())
     session = memory.sessions.session(session_id)
     assert_is_only_text(replace(session, client_name=HOSTILE)._repr_html_())

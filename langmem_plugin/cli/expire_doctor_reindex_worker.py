@@ -72,7 +72,7 @@ def reindex(where: Where) -> Told:
         task = bar.add_task("embedding", total=waiting)
         work.run(lambda done: bar.update(task, completed=done))
         left = work.waiting()
-        owners = [] if service.index is None else service.large_owners()
+        owners = [] if service.index is None else service.index.large_owners()
         failed = [each for each in owners if not _indexed(service, each, bar)]
     whole, model = len(owners) - len(failed), service.embedder.model
     lines = [

@@ -225,9 +225,6 @@ class Found:
         by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())
         return {**self.memory.cells(), "similarity": self.similarity, "found by": by}
 
-    def _repr_html_(self) -> str:
-        return card("A memory that was found", self.cells())
-
 
 def worded(text: str) -> str:
     """Return the text without the space around it. Raises InvalidInput when nothing is left or it cannot be stored."""

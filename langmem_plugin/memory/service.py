@@ -134,7 +134,7 @@ class MemoryService:
 
     def _offer_verbs_of_parts(self) -> MemoryWriter:
         database, repository, embedder = self.database, self.repository, self.embedder
-        uses = UsageLog(database, repository, self.instructions, used=self.facts.note_used, now=self.now)
+        uses = UsageLog(database, repository, self.instructions, used=self.facts.corpora.note_used, now=self.now)
         self.note_access, self.note_used, self.note_viewed = uses.note_access, uses.note_used, uses.note_viewed
         writer = MemoryWriter(
             database,
@@ -306,10 +306,6 @@ class MemoryService:
         if self.index is None:
             raise ConfigurationError("there is no vector index: give MemoryService an open_collection")
         return self.index.catch_up(owner, progress)
-
-    def large_owners(self) -> list[OwnerKey]:
-        """Return the owners whose memories are to be searched through the index."""
-        return self.index.large_owners() if self.index is not None else []
 
     def close(self) -> None:
         """End what runs in the background, the vector store and, if it was opened here, the database."""

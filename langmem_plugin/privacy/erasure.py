@@ -363,8 +363,8 @@ class Erasure:
 
     def _forget_cached(self, keys: Iterable[OwnerKey]) -> None:
         for each in keys:
-            self._service.history.forget_cached(each)
-            self._service.facts.forget_cached(each)
+            self._service.history.corpora.forget(each)
+            self._service.facts.corpora.forget(each)
 
 
 def _wait_for_writers(connection: Connection, keys: Sequence[OwnerKey]) -> None:

@@ -8,6 +8,7 @@ from langmem_plugin.cli import app
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import opened_stores
+from langmem_plugin.memory.index.vector_index import VectorIndex
 from tests.log_events import events
 
 ANNA = "+972501234567"
@@ -23,7 +24,7 @@ def store(database_url, tmp_path):
 @pytest.fixture
 def run(database_url, store, monkeypatch):
     monkeypatch.setenv("LANGMEM_VECTOR_INDEX", store)
-    monkeypatch.setattr(MemoryService, "large_owners", lambda _service: [ANNA])
+    monkeypatch.setattr(VectorIndex, "large_owners", lambda _index: [ANNA])
 
     def invoke(exit_code=0):
         result = CliRunner().invoke(app, ["reindex", "--database", database_url])

@@ -226,7 +226,7 @@ def test_owners_that_do_not_fit_in_memory_are_read_again(database_url, offline_m
         for _ in range(3):
             for owner in (ANNA, BEN):
                 assert [each.memory.owner for each in memory.recall(owner, "who parks on level 3?")] == [owner]
-        assert memory.facts._corpora._slots.size <= 60_000
+        assert memory.facts.corpora._slots.size <= 60_000
 
 
 @pytest.mark.spec("M-10", "M-19")
@@ -250,5 +250,5 @@ def test_the_cache_of_owners_keeps_to_its_bytes_whatever_they_store(offline_mode
         gc.collect()
         held = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
-        assert memory.facts._corpora._slots.size <= limit
+        assert memory.facts.corpora._slots.size <= limit
         assert held <= 1.5 * limit

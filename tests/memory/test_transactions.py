@@ -135,7 +135,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "forget": lambda: memory.forget(ANNA, ids["note 2 about the garden"]),
             "restore": lambda: memory.restore(ANNA, ids["note 2 about the garden"]),
             "take_in": lambda: memory.take_in(ANNA, memory.list_memories(ANNA, limit=1)),
-            "large_owners": memory.large_owners,
             "create_memory": lambda: memory.create_memory("s1", "an entry", owner=ANNA),
             "get_memories_by_session": lambda: memory.get_memories_by_session("s1", owner=ANNA),
             "query_similar_memories": lambda: memory.query_similar_memories("an entry", owner=ANNA),
@@ -159,7 +158,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "follow": lambda: history.follow(ANNA, "s2", [], lambda _: True),
             "search": lambda: history.search(ANNA, "what about the garden?"),
             "count": lambda: history.count(ANNA),
-            "forget_cached": lambda: history.forget_cached(ANNA),
         },
         KeyValueMemory: {
             "save_memory": lambda: [keyed.save_memory("level", value) for value in ("3", "4")],

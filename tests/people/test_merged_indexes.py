@@ -35,7 +35,7 @@ def test_the_indexes_of_two_people_become_one_and_two_again(database_url, tmp_pa
         assert [each.memory.text for each in found] == ["the boat number 7 is in Haifa"]
         assert service.reindex(ANNA)
         assert store.held() == {*hers, *telegrams}
-        assert service.large_owners() == [ANNA]
+        assert service.index.large_owners() == [ANNA]
 
         people.unlink(merged)
         assert not store.held() & {*telegrams}

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,7 +26,7 @@ _WORDS = json.loads(files(__package__).joinpath("occasions.json").read_text("utf
 _LIMITS = frozenset[str]().union(*(stemmed(words, language) for language, words in _WORDS["words"].items()))
 _LIMITING = frozenset(_WORDS["attributes"].split())
 _NEVER = np.iinfo(np.int64).max
-_BYTES_PER_ROW = 175  # bytes of the list of ids and the dictionary over them
+_BYTES_PER_ROW = 260  # bytes of an id, the list of ids and the dictionary over them
 _BYTES_OF_NOTHING = 2_500  # bytes of a corpus without texts, and its place in a cache
 _FIRST_ROWS = 16
 _MOST_USES = 2**31
@@ -98,7 +97,6 @@ class Corpus:
         self.holds_vectors = True
         self.ids: list[str] = []
         self.words = WordIndex()
-        self._text_bytes = 0  # of ids
         self._row_of: dict[str, int] = {}
         self._names: dict[str, int] = {}
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
@@ -131,7 +129,6 @@ class Corpus:
             self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
         self.ids.append(text_id)
-        self._text_bytes += sys.getsizeof(text_id)
         self._row_of[text_id] = row
         return row
 
@@ -209,7 +206,7 @@ class Corpus:
     @property
     def size(self) -> int:
         """Return the bytes held, roughly."""
-        held = self._vectors.nbytes + self._columns.nbytes + self._text_bytes + self.words.size
+        held = self._vectors.nbytes + self._columns.nbytes + self.words.size
         return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
 
     def _embed(self, row: int, stored: bytes | None) -> bool:
@@ -277,7 +274,8 @@ class CorpusCache:
     def corpus(self, connection: Connection, owner: OwnerKey, states: OwnerStates | None = None) -> Iterator[Corpus]:
         """Give the owner's corpus as `connection` sees the database; nobody else changes it inside the block.
 
-        `states` are those of the owners, where this transaction has read them.
+        `states` are those of the owners, where this transaction has read them. Whoever puts or drops some there has to
+        write the same, or call `forget`.
         """
         slot = self._slots.get(owner) or _Slot()
         with slot.lock:
@@ -318,7 +316,7 @@ class CorpusCache:
         return 0 if slot is None or slot.corpus is None else slot.corpus.live
 
     def note_used(self, owner: OwnerKey, text_ids: Sequence[str], at: datetime) -> None:
-        """Count a use of each text in what is held of the owner."""
+        """Count a use of each text in what is held of the owner; other processes see it with the next change."""
         if (slot := self._slots.get(owner)) is not None:
             with slot.lock:
                 if slot.corpus is not None:

@@ -1,7 +1,6 @@
 """Search in one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -39,7 +38,8 @@ class Ask:
 class FactSearch:
     """The search: it asks the index outside of any transaction, and the database within the caller's.
 
-    A vector store may be slow or hang, and whoever holds a transaction keeps others waiting.
+    A vector store may be slow or hang, and whoever holds a transaction keeps others waiting. `corpora` are what this
+    process holds of the owners.
     """
 
     def __init__(
@@ -57,26 +57,11 @@ class FactSearch:
         self._damages = damages
         self._index = index
         self._now = now
-        self._corpora = CorpusCache(self._changed, limit=cache_bytes)
+        self.corpora = CorpusCache(self._changed, limit=cache_bytes)
 
     def ask(self, owner: OwnerKey, query: Query, *, weight: float = 1.0) -> Ask:
         """Return a question with the index's answer. Call this outside of a transaction."""
         return Ask(owner, query, self._nearest(owner, query), weight)
-
-    def forget_cached(self, owner: OwnerKey) -> None:
-        """Drop what this process holds of the owner; the next search reads it again."""
-        self._corpora.forget(owner)
-
-    def note_used(self, owner: OwnerKey, memory_ids: Sequence[str], at: datetime) -> None:
-        """Count a use of each in what this process holds of the owner; other processes see it with the next change."""
-        self._corpora.note_used(owner, memory_ids, at)
-
-    def words(self, connection: Connection, owner: OwnerKey) -> AbstractContextManager[Corpus]:
-        """Give the owner's memories to be searched by words, as `connection` sees them, for the block alone.
-
-        Whoever puts or drops some there has to write the same, or call `forget_cached`.
-        """
-        return self._corpora.corpus(connection, owner)
 
     def best_of(
         self,
@@ -115,7 +100,7 @@ class FactSearch:
                     hits.setdefault(hit.id, []).append((ask, hit))
             return hits
 
-        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner), states)
+        answers = self.corpora.answers(connection, owner, rank, self._reading(connection, owner), states)
         return [
             (ask, Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals))
             for hits, fact in answers
@@ -128,7 +113,7 @@ class FactSearch:
         def rank(corpus: Corpus) -> dict[str, None]:
             return dict.fromkeys(foremost(corpus, self._now(), limit))
 
-        found = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
+        found = self.corpora.answers(connection, owner, rank, self._reading(connection, owner))
         return [fact for _, fact in found]
 
     def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
@@ -158,7 +143,7 @@ class FactSearch:
         """
         if self._index is None or query.meaning is None or query.where != EVERYTHING:
             return None
-        if self._corpora.held(owner) <= self._index.after:  # the first search of a process reads every vector anyway
+        if self.corpora.held(owner) <= self._index.after:  # the first search of a process reads every vector anyway
             return None
         return self._index.nearest(owner, query.meaning.vector, _candidates(query))
 

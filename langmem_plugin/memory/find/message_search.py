@@ -1,5 +1,6 @@
 """The search in everything that was said: "what did I say about …", also of sessions that have ended."""
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
@@ -45,7 +46,8 @@ _SPARE = 8  # messages shown in place of those that say what was forgotten
 
 
 class MessageHistory:
-    """The messages of every owner, apart from their memories: another corpus, ranked in another way.
+    """The messages of every owner, apart from their memories: another corpus, ranked in another way. `corpora` are what
+    this process holds of them.
 
     Above `owner_limit` messages an owner's oldest are deleted, a tenth of the limit at a time.
     """
@@ -70,7 +72,7 @@ class MessageHistory:
         self._repository = repository
         self._damages = damages
         self._now = now
-        self._messages = CorpusCache(self._changed, limit=cache_bytes)
+        self.corpora = CorpusCache(self._changed, limit=cache_bytes)
 
     def add(self, owner: str | int, messages: Sequence[PastMessage]) -> int:
         """Store the messages that are not there yet, by message id; return how many were new. Empty
@@ -115,11 +117,6 @@ class MessageHistory:
                 self._store(connection, owner, fresh, vectors, of_session=session_id)
         return len(fresh)
 
-    def forget_cached(self, owner: str | int) -> None:
-        """Drop what this process holds of the owner; the next search reads it again."""
-        owner = owner_key(self._database, owner)
-        self._messages.forget(owner)
-
     @timed("search")
     def search(
         self,
@@ -154,7 +151,7 @@ class MessageHistory:
         )
         with self._database.read() as connection:
             asked = replace(asked, among=_among(connection, owner, where))
-            found = self._messages.answers(
+            found = self.corpora.answers(
                 connection,
                 owner,
                 lambda corpus: {hit.id: hit for hit in ranked_messages(corpus, asked)},
@@ -171,8 +168,7 @@ class MessageHistory:
         """Return the messages that were added by themselves, in order: no session of this database has them."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
         rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
-        read = (as_message(row, encryption_of(connection)) for row in rows)
-        return [made for made in read if made is not None]
+        return list(self._damages.whole("message", rows, as_message, encryption_of(connection)))
 
     def count(self, owner: str | int) -> int:
         owner = owner_key(self._database, owner)
@@ -256,17 +252,10 @@ class MessageHistory:
         }
 
     def _by_ids(self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str]) -> dict[str, PastMessage]:
-        found: dict[str, PastMessage] = {}
-        encryption = encryption_of(connection)
-        for part in in_parts(message_ids):
-            statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(part))
-            for row in all_rows(connection, statement):
-                message = as_message(row, encryption)
-                if message is None:
-                    self._damages.report("message", owner, row.message_id)
-                else:
-                    found[message.message_id] = message
-        return found
+        mine, encryption = select(*STORED).where(table.c.owner == owner), encryption_of(connection)
+        parts = (all_rows(connection, mine.where(table.c.message_id.in_(part))) for part in in_parts(message_ids))
+        found = self._damages.whole("message", itertools.chain.from_iterable(parts), as_message, encryption)
+        return {each.message_id: each for each in found}
 
     def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
         statement = (

@@ -103,7 +103,8 @@ def as_it_stands(
         left = _without(each, forgotten, resting)
         if left is None:
             continue
-        newest = max((fact for fact in superseded if _is_in(each, fact)), key=_over_at, default=None)
+        told = [fact for fact in superseded if _is_source(each, fact) or _saying(each, fact, each.text)]
+        newest = max(told, key=_over_at, default=None)
         instead = None
         if newest is not None:
             if newest.id not in now_of:
@@ -129,10 +130,6 @@ def _without(message: PastMessage, forgotten: Iterable[Memory], resting: set[str
     if text == message.text:
         return message
     return replace(message, text=text.strip()) if bare(text.replace(_CUT, "")) else None
-
-
-def _is_in(message: PastMessage, fact: Memory) -> bool:
-    return _is_source(message, fact) or bool(_saying(message, fact, message.text))
 
 
 def _is_source(message: PastMessage, fact: Memory) -> bool:

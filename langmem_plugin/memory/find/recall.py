@@ -4,7 +4,6 @@ What was read for a reply is kept for its prompt.
 """
 
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -120,9 +119,8 @@ def search_for(
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not the first word of a sentence
 _ROLES = {word: role for language in LANGUAGES for (word, *more), role in language.people.items() if not more}
 _SHARED = 0.15  # the part of the words said, by their rarity
-_HELD_BYTES = 8 * 2**20
+_MOST_HELD = 4_000  # memories and instructions
 _KEPT_TEXTS = 16_384
-_BYTES_BESIDE = 2_000  # bytes of holding one memory or instruction besides its text
 
 _Reader = tuple[OwnerKey, Role, OwnerKey | None]
 
@@ -147,12 +145,6 @@ class _Held:
     memories: dict[str, Memory]
     instructions: tuple[Instruction, ...]
 
-    @property
-    def size(self) -> int:
-        """Return the bytes held, roughly."""
-        texts = [*(each.text for each in self.memories.values()), *(each.text for each in self.instructions)]
-        return sum(map(sys.getsizeof, texts)) + (len(texts) + 1) * _BYTES_BESIDE
-
 
 class ReplyMemory:
     """The reader of what a reply needs, for one person at a time and of all their scopes; serves any thread.
@@ -163,7 +155,7 @@ class ReplyMemory:
     def __init__(self, service: MemoryService) -> None:
         self.operations = service.operations
         self._service = service
-        self._held: LruCache[_Reader, _Held] = LruCache(_HELD_BYTES)
+        self._held: LruCache[_Reader, _Held] = LruCache(_MOST_HELD)
 
     @timed("inject")
     def recall(
@@ -248,7 +240,7 @@ class ReplyMemory:
         else:
             instructions = tuple(self._service.instructions.in_force(connection, of[0]))
         held = _Held(states, {each.id: each for each in memories}, instructions)
-        self._held.put(of, held, held.size)
+        self._held.put(of, held, 1 + len(held.memories) + len(instructions))
         return held
 
 

@@ -54,7 +54,7 @@ def asked(text: str) -> list[list[str]]:
     A text of a few words may be taken for another language than the question about it.
     """
     return [
-        list(dict.fromkeys([_stem(word, language), *(_stem(word, other) for other in _others(language))]))
+        list(dict.fromkeys([_stem(word, language), *(_stem(word, other) for other in _LATIN if language in _LATIN)]))
         for word, language in _spoken(text)
         if word not in STOP_WORDS.get(language, ())
     ]
@@ -66,10 +66,6 @@ def telling(text: str) -> bool:
         not word.isnumeric() and not SMALL_TALK.fullmatch(word) and word not in STOP_WORDS.get(language, ())
         for word, language in _spoken(text)
     )
-
-
-def _others(language: str) -> tuple[str, ...]:
-    return _LATIN if language in _LATIN else ()
 
 
 def stemmer(like: str) -> Callable[[str], list[str]]:

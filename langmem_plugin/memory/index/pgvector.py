@@ -54,8 +54,7 @@ class PgVectorCollections:
 class PgVectorStore:
     """The collection in PostgreSQL. Its texts are ids.
 
-    Vectors are kept in half precision: searches compare the candidates exactly anyway. Raises ConfigurationError where
-    a table of this name holds something else.
+    Vectors are kept in half precision: searches compare the candidates exactly anyway.
     """
 
     def __init__(self, database: Database, name: str, embeddings: VectorsById) -> None:
@@ -75,18 +74,11 @@ class PgVectorStore:
             ),
         )
         with database.read() as connection:
-            found = inspect(connection)
-            known = found.has_table(name, schema=schema)
-            columns = {each["name"]: str(each["type"]) for each in found.get_columns(name, schema)} if known else {}
-        if not known:
+            is_known = inspect(connection).has_table(name, schema=schema)
+        if not is_known:
             with database.write() as connection:
                 connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
                 self._table.create(connection, checkfirst=True)
-        elif embeddings.strict and columns.get("embedding") != f"HALFVEC({embeddings.dimension})":
-            raise ConfigurationError(
-                f"the table {schema}.{name} holds {columns}, not vectors of {embeddings.dimension} dimensions: "
-                "drop it or choose another name"
-            )
 
     def add_texts(self, texts: Iterable[str], *, ids: list[str]) -> list[str]:  # noqa: ARG002 - the texts are the ids
         added = list(texts)

@@ -6,7 +6,7 @@ answer. Which topic a talk has is for the model to say: where nobody names it, a
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from importlib.resources import files
@@ -68,13 +68,9 @@ def contains(text: str, wanted: str) -> bool:
     words = re.escape(plain(wanted))
     if re.search(rf"(?<!\w){words}(?!\w)", plain(text)):
         return True
-    stems = stemmer(text)
-    return _holds_in_order(stems(text), stems(wanted))
-
-
-def _holds_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    many = len(wanted)
-    return many > 0 and any(words[start : start + many] == wanted for start in range(len(words) - many + 1))
+    stem = stemmer(text)
+    said, asked = (" ".join(stem(each)) for each in (text, wanted))
+    return bool(asked) and f" {asked} " in f" {said} "
 
 
 def _refusal(condition: str, error: UnexpectedInput) -> InvalidInput:

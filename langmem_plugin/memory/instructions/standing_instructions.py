@@ -37,7 +37,6 @@ from langmem_plugin.memory.instructions.conditions import Situation, parsed
 from langmem_plugin.memory.instructions.conflicts import concerns, opposed, withdraws
 from langmem_plugin.memory.keep.changes_and_checksums import AnyRow, Damages, SealedTable, all_rows, begin_change, owned
 from langmem_plugin.memory.memory_types import plain, storable
-from langmem_plugin.notebook_view import Cells, card
 
 MOST_INSTRUCTIONS = 200  # instructions of one owner: all of them are in every prompt
 SEALED = SealedTable(
@@ -83,20 +82,6 @@ class Instruction(InstructionContent):
     def is_in_force(self, at: datetime) -> bool:
         """Tell whether it is active and has not expired; its condition is another question."""
         return self.active and (self.expires_at is None or self.expires_at > at)
-
-    def cells(self) -> Cells:
-        return {
-            "instruction": self.text,
-            "if": self.condition,
-            "priority": self.priority,
-            "state": "in force" if self.active else "off",
-            "until": self.expires_at,
-            "used": self.usage_count or None,
-            "id": self.id,
-        }
-
-    def _repr_html_(self) -> str:
-        return card("A standing instruction", self.cells())
 
 
 class InstructionChanges(TypedDict, total=False):
@@ -319,11 +304,7 @@ class StandingInstructions:
     def _listed(self, connection: Connection, owner: OwnerKey, *chosen: ColumnElement[bool]) -> list[Instruction]:
         order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
         rows = all_rows(connection, select(*STORED).where(table.c.owner == owner, *chosen).order_by(*order))
-        encryption = encryption_of(connection)
-        found = {row.instruction_id: as_instruction(row, encryption) for row in rows}
-        for instruction_id in [each for each, made in found.items() if made is None]:
-            self._damages.report("instruction", owner, instruction_id)
-        return [made for made in found.values() if made is not None]
+        return list(self._damages.whole("instruction", rows, as_instruction, encryption_of(connection)))
 
     def _one(self, connection: Connection, owner: OwnerKey, instruction_id: str) -> Instruction:
         found = self._listed(connection, owner, table.c.instruction_id == instruction_id)

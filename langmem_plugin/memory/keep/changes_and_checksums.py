@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import (
     JSON,
@@ -141,6 +141,7 @@ log = event_log(__name__)
 Kind = Literal["memory", "instruction", "category", "message", "memory vector", "message vector"]
 
 AnyRow = Row[*tuple[Any, ...]]
+_Read = TypeVar("_Read")
 
 _MOST_KNOWN = 10_000
 _AT_ONCE = 1_000  # rows
@@ -162,6 +163,17 @@ class Damages:
         log.error(event, extra={"owner": masked(owner), "row_id": row_id})
         if kind.endswith("vector"):
             self.mend(kind, owner, row_id)
+
+    def whole(
+        self, kind: Kind, rows: Iterable[Sequence[Any]], read: Callable[[Any, Encryption], _Read | None], by: Encryption
+    ) -> Iterator[_Read]:
+        """Give what the rows hold, which begin with owner and id; what is damaged is reported and left out."""
+        for row in rows:
+            made = read(row, by)
+            if made is None:
+                self.report(kind, *row[:2])
+            else:
+                yield made
 
     def forget(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         """Forget that a row was damaged: it is whole now."""

@@ -475,14 +475,7 @@ class MemoryRepository:
 
     def _whole(self, connection: Connection, rows: Iterable[Sequence[Any]]) -> list[Memory]:
         """Read rows of the columns STORED; only those that hold what was written."""
-        found, encryption = [], encryption_of(connection)
-        for row in rows:
-            made = as_memory(row, encryption)
-            if made is None:
-                self._damages.report("memory", *row[:2])
-            else:
-                found.append(made)
-        return found
+        return list(self._damages.whole("memory", rows, as_memory, encryption_of(connection)))
 
 
 def _of_owner(columns: Sequence[ColumnElement[Any]], **listed: Column[Any]) -> Prepared:

@@ -101,18 +101,14 @@ class Retention:
     def purge(self) -> int:
         """Delete for good what was forgotten 30 days ago, and what expired or was superseded or archived a year ago.
 
-        Returns how many memories of every owner these were. Of uses, those of the last 90 days are kept; owners of whom
-        nothing is left are forgotten.
+        Returns how many memories of every owner these were. Of uses, those of the last 90 days are kept; of the next
+        owners those are forgotten of whom nothing is left.
         """
         deleted = sum(self.memories_deleted())
-        for _ in self.uses_deleted():
-            pass
-        self._looked_at = ""
-        while True:
-            for _ in self.owners_forgotten():
+        for work in (self.uses_deleted, self.owners_forgotten):
+            for _ in work():
                 pass
-            if not self._looked_at:
-                return deleted
+        return deleted
 
     def memories_deleted(self) -> Iterator[int]:
         """Delete the memories that `purge` is to delete; give the number after each transaction."""

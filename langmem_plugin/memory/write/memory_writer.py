@@ -260,7 +260,7 @@ class MemoryWriter:
                 if seen is not None:
                     refuse_erased(connection, owner, seen)
         except BaseException:
-            self._facts.forget_cached(owner)
+            self._facts.corpora.forget(owner)
             raise
         self._follow(owner)
 

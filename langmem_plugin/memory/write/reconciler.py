@@ -81,7 +81,7 @@ class Reconciler:
 
         For several, whose decisions change what is known, they are found in it, and only what that needs is read now.
         """
-        with self._database.read() as connection, self._search.words(connection, owner) as words:
+        with self._database.read() as connection, self._search.corpora.corpus(connection, owner) as words:
             return sharing_words(words, news[0].text, _NEAREST, self._now()) if len(news) == 1 else []
 
     def store(
@@ -97,7 +97,7 @@ class Reconciler:
         held = self._held(connection, owner, drafts, {*nearest, *itertools.chain(*advice)}, now)
         results: list[tuple[Stated, Decision]] = []
         with contextlib.ExitStack() as searched:
-            words = searched.enter_context(self._search.words(connection, owner)) if len(news) > 1 else None
+            words = searched.enter_context(self._search.corpora.corpus(connection, owner)) if len(news) > 1 else None
             for new, draft, advised_on in zip(news, drafts, advice, strict=True):
                 hints = nearest if words is None else sharing_words(words, new.text, _NEAREST, now)
                 held.add(self._of_ids(connection, owner, held.unknown(hints), now))
@@ -112,7 +112,7 @@ class Reconciler:
         made = self._repository.insert(connection, owner, [(draft.memory, new.vector) for new, draft in kept])
         stored = {id(draft): each for (_, draft), each in zip(kept, made, strict=True)}
         if any(draft.memory.id != each.id for (_, draft), each in zip(kept, made, strict=True)):
-            self._search.forget_cached(owner)  # some are stored under another id than they were searched by
+            self._search.corpora.forget(owner)  # some are stored under another id than they were searched by
         return [self._finished(connection, draft, decision, stored, now) for draft, decision in results]
 
     def replace(self, connection: Connection, owner: OwnerKey, memory_id: str, new: NewMemory) -> Remembered:

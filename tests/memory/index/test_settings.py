@@ -34,7 +34,7 @@ def test_both_settings_reach_the_memory(place, offline_model):
         service.remember_many(ANNA, [(f"note {number}", {}) for number in range(30)], embeddings=vectors)
         assert service.count(ANNA) == 20
         assert service.count(ANNA, statuses=["archived"]) == 10
-        assert service.large_owners() == [ANNA]
+        assert service.index.large_owners() == [ANNA]
         service.recall(ANNA, "who helps me at work?")
         assert service.reindex(ANNA)
 
