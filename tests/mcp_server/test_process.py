@@ -1,7 +1,7 @@
 """`langmem mcp` as the process that a desktop program starts, driven by the SDK's own client."""
 
 import os
-import subprocess
+import signal
 import sys
 
 import httpx2
@@ -16,6 +16,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.cases import for_each
 from tests.mcp_server.conftest import ANNA, BEN, calling, calling_by_http
+from tests.warm_process import WarmProcess
 
 COMMAND = ["-c", "from langmem_plugin.cli import app; app()", "mcp"]
 
@@ -68,15 +69,15 @@ def test_a_process_serves_http_to_those_with_a_token(tmp_path, migrated_file):
     file.write_bytes(migrated_file.read_bytes())
     with Database(f"sqlite:///{file}") as database:
         token, _ = AccessTokens(database).new(ANNA)
-    arguments = [*COMMAND, "--http", "0", "--database", f"sqlite:///{file}"]
-    with subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True) as process:
+    process = WarmProcess(COMMAND[1], "mcp", "--http", "0", "--database", f"sqlite:///{file}")
+    with process.stdin, process.stdout:
         try:
             where = process.stdout.readline().removeprefix("listening on ").strip()
             assert httpx2.post(where, json={}, timeout=90).status_code == 401
             with calling_by_http(where, token) as anna:
                 assert anna("remember_fact", text="I live in Haifa")["outcome"] == "stored"
         finally:
-            process.terminate()
+            os.kill(process.pid, signal.SIGTERM)
         assert process.wait(90) in (0, -15)
 
 
