@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # A module is compiled when it is first imported: most that are installed never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo chat dev test quick lint check bench docs dist help
+.PHONY: demo chat dev test quick lint compiled check bench docs dist help
 .DEFAULT_GOAL := demo
 
 help:  ## this list
@@ -37,14 +37,14 @@ dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 # What is compiled is kept for the next run.
 ALL := --numprocesses 4 --dist worksteal
 FAST := --numprocesses 3 --dist worksteal -m "not slow and not postgresql"
-test quick check: export PYTHONDONTWRITEBYTECODE :=
+test quick check compiled: export PYTHONDONTWRITEBYTECODE :=
 
 # The browser that the tests drive through the pages.
 /usr/bin/chromium-headless-shell:
 	apt-get update -qq && apt-get install --yes -qq --no-install-recommends chromium-headless-shell
 
-# The pooler that they put in front of PostgreSQL.
-/usr/sbin/pgbouncer:
+# The pooler that they put in front of PostgreSQL; after the browser, since of two apt-get at once one fails.
+/usr/sbin/pgbouncer: | /usr/bin/chromium-headless-shell
 	apt-get update -qq && apt-get install --yes -qq --no-install-recommends pgbouncer
 
 test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell /usr/sbin/pgbouncer  ## all the tests: the rooms that store on both engines, the pages in a real browser
@@ -52,6 +52,9 @@ test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell /usr/sbin/pgbouncer
 
 quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing
 	$(BIN)/python -m pytest $(FAST)
+
+compiled: $(VENV)/installed-dev  ## what the tests import, once: each worker would compile it for itself
+	$(BIN)/python -m pytest --collect-only >/dev/null
 
 lint: $(VENV)/installed-dev  ## style, types, layers, the size of the house
 	$(BIN)/ruff check .
