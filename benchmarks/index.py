@@ -26,11 +26,11 @@ import numpy as np
 
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.embedder import Vector, cosines, unit
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import Ask
 from langmem_plugin.memory.index.stores import chroma, pgvector
+from langmem_plugin.memory.keep.vectors import Vector, cosines, unit
 from langmem_plugin.memory.memory_types import EVERYTHING
 
 NEAREST, ASKED, PER_CENTRE, ADDED, AT_ONCE = 10, 100, 50, 10, 5_000

@@ -19,11 +19,11 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.embedder import Vector, from_bytes, to_bytes
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.find.bm25 import WordIndex
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.tokenizer import terms
+from langmem_plugin.memory.keep.vectors import Vector, from_bytes, to_bytes
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 GET = """

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.chatting import Chatting
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.memory.embedding.embedder import from_bytes
+from langmem_plugin.memory.keep.vectors import from_bytes
 
 _A_SESSION = 20  # turns
 _PEOPLE = 5

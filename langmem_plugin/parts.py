@@ -15,7 +15,6 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langmem_plugin import process_forks
 from langmem_plugin.agent.commands.command_dispatch import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.graph_state import TRACE_POLICY
 from langmem_plugin.agent.memory_in_prompt import RetrieverDocuments
 from langmem_plugin.agent.model_input import Summaries
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
@@ -49,6 +48,7 @@ from langmem_plugin.privacy.audit_log import AuditLog
 from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.settings import ERASE_AFTER, Settings, checked_tenant
 from langmem_plugin.store import MemoryStore
+from langmem_plugin.tracing import TRACE_POLICY
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
 from langmem_plugin.writing.extracted_fact import RuleExtraction

@@ -5,7 +5,6 @@ from typing import Annotated, Any, NotRequired, TypeVar
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, convert_to_messages
 from langgraph.graph.message import add_messages
-from langgraph.types import TracePolicy, omit_payload
 from typing_extensions import TypedDict
 
 from langmem_plugin.conversation.media.media_reference import words_in
@@ -72,10 +71,6 @@ def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
 def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
     found = state.get("recalled") if isinstance(state, Mapping) else getattr(state, "recalled", None)
     return list(found or [])
-
-
-TRACE_POLICY = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
-"""The policy for spans of the memory: they tell that it worked and how long, and nothing that was said or is known."""
 
 
 _Node = TypeVar("_Node", bound=Callable[..., Any])

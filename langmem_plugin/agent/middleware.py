@@ -9,12 +9,13 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from langmem_plugin.agent.graph_state import TRACE_POLICY, Recalled, messages_of, recalled_of
+from langmem_plugin.agent.graph_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.model_input import sendable
 from langmem_plugin.agent.prompt_texts import joined
 from langmem_plugin.agent.recall_and_write_steps import TurnContext
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.memory_types import storable
+from langmem_plugin.tracing import TRACE_POLICY
 
 
 class RememberingState(AgentState[Any]):

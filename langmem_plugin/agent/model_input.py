@@ -38,7 +38,7 @@ from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.references import Resolution, describe, resolve
 from langmem_plugin.references.meant.resolver import quoted_place, shows_something
 from langmem_plugin.text_sanitizing import one_line
-from langmem_plugin.untraced_model_calls import untraced
+from langmem_plugin.tracing import untraced
 
 _ASK = (
     "Summarise this part of a conversation in at most five short sentences, for the assistant who goes on with it."

@@ -41,12 +41,7 @@ def standing_text(instructions: Iterable[Ranked]) -> str:
 
 
 def late_text(
-    instructions: Iterable[Ranked],
-    shown: Sequence[Citation],
-    earlier: str,
-    references: str,
-    *,
-    imitated: bool,
+    instructions: Iterable[Ranked], shown: Sequence[Citation], earlier: str, references: str, *, imitated: bool
 ) -> str:
     """Return the text of all that is known for the newest message, a delimited block for each kind; "" if nothing is
     known.

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.embedding.embedder import from_bytes
 from langmem_plugin.memory.keep.memory_row_mapping import valid
+from langmem_plugin.memory.keep.vectors import from_bytes
 from langmem_plugin.memory.memory_types import LIVE
 from langmem_plugin.memory.write.reconciliation_rules import stated, weighed
 

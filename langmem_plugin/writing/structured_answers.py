@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.calls_with_timeout import TimedCalls
-from langmem_plugin.untraced_model_calls import untraced
+from langmem_plugin.tracing import untraced
 
 log = event_log(__name__)
 

@@ -5,7 +5,8 @@ import pytest
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.embedder import KNOWN, PAIRS, fitted, unit
+from langmem_plugin.memory.embedding.calibration import KNOWN, PAIRS, fitted
+from langmem_plugin.memory.keep.vectors import unit
 
 ANNA = "+972501234567"
 

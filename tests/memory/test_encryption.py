@@ -7,10 +7,10 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import ConfigurationError, DamagedMemory, InvalidInput, StoreUnavailable
-from langmem_plugin.memory.embedding.embedder import to_bytes
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.keep.damage_check import examine
 from langmem_plugin.memory.keep.memory_row_mapping import digest_of
+from langmem_plugin.memory.keep.vectors import to_bytes
 from langmem_plugin.memory.memory_types import Filter
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from langmem_plugin.memory.write.memory_merge import OwnerMerge

@@ -4,13 +4,12 @@ import pytest
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import MemoryNotFound
-from langmem_plugin.memory.embedding.embedder import unit
 from langmem_plugin.memory.instructions.standing_instructions import StandingInstructions
 from langmem_plugin.memory.keep.changes_and_checksums import Damages
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
-from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.keep.usage_log import UsageLog
+from langmem_plugin.memory.keep.vectors import StoredVectors, unit
 
 pytestmark = pytest.mark.spec("M-2")
 

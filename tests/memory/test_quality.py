@@ -11,7 +11,7 @@ import pytest
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding import offline_embeddings
-from langmem_plugin.memory.embedding.embedder import Calibration
+from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.find.fact_ranking import semantic
 from tests.cases import for_each
 

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from langmem_plugin.database.memory_tables import memory_access
 from langmem_plugin.errors import EmbeddingDimMismatchError, InvalidInput, StoreUnavailable
-from langmem_plugin.memory.embedding.embedder import from_bytes, to_bytes, unit
+from langmem_plugin.memory.keep.vectors import from_bytes, to_bytes, unit
 from tests.cases import for_each
 
 ANNA = "+972501234567"

@@ -115,9 +115,8 @@ class InstructionNotices:
         except InvalidInput as error:
             log.warning("instruction.not_understood", exc_info=error, extra={"owner": masked(owner)})
             return
-        if taken is not None and taken.outcome == "duplicate":
-            return
-        self._tell(taken, zone)
+        if taken is None or taken.outcome != "duplicate":
+            self._tell(taken, zone)
 
     def _tell(self, taken: Taken | None, zone: ZoneInfo) -> None:
         if (notices := _of_reply.get()) is not None:

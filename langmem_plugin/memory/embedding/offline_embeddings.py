@@ -16,8 +16,8 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.languages.glosses import GLOSSED, english_of
-from langmem_plugin.memory.embedding.embedder import Vector, unit
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, language_of, without_accents, words_of
+from langmem_plugin.memory.keep.vectors import Vector, unit
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

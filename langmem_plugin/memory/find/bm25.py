@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.embedding.embedder import cosines
+from langmem_plugin.memory.keep.vectors import cosines
 
 _K1 = 1.2
 _B = 0.75

@@ -16,10 +16,10 @@ from langmem_plugin import process_forks
 from langmem_plugin.database.transactions import is_shared
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.lru_cache import LruCache
-from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.find.bm25 import WordIndex
 from langmem_plugin.memory.find.tokenizer import stemmed, terms
 from langmem_plugin.memory.keep.changes_and_checksums import OwnerStates, microseconds, states_of
+from langmem_plugin.memory.keep.vectors import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.memory_types import storable
 
 _WORDS = json.loads(files(__package__).joinpath("occasions.json").read_text("utf-8"))

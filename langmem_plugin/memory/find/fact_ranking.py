@@ -17,11 +17,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.embedding.embedder import MOST_ODDS, Calibration, Embedder, Vector
+from langmem_plugin.memory.embedding.calibration import MOST_ODDS, Calibration
+from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.find.bm25 import Scores
 from langmem_plugin.memory.find.corpus_cache import Corpus, best
 from langmem_plugin.memory.find.tokenizer import asked, telling
 from langmem_plugin.memory.keep.changes_and_checksums import microseconds
+from langmem_plugin.memory.keep.vectors import Vector
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, MatchType, Mode, storable
 
 LIKELY = 0.5

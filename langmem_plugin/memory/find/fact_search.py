@@ -19,7 +19,7 @@ from langmem_plugin.memory.keep.changes_and_checksums import Damages, OwnerState
 from langmem_plugin.memory.keep.memory_filters import matching
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.memory_row_mapping import Searched, searched
-from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, StoredVectors
+from langmem_plugin.memory.keep.vectors import OF_MEMORY, StoredVectors
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Found, Memory
 
 _CANDIDATES = 100  # candidates of a search through an index

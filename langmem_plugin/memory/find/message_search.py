@@ -14,7 +14,7 @@ from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.owners_and_erasures import erasures_seen, owner_key, refuse_erased
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Embedder, Vector
+from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.find.corpus_cache import CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.message_ranking import ranked_messages
@@ -36,7 +36,7 @@ from langmem_plugin.memory.keep.changes_and_checksums import (
     owned,
 )
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
-from langmem_plugin.memory.keep.stored_vectors import StoredVectors
+from langmem_plugin.memory.keep.vectors import StoredVectors, Vector
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.telemetry import timed
 

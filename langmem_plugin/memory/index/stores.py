@@ -10,7 +10,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.embedding.embedder import Vector
+from langmem_plugin.memory.keep.vectors import Vector
 
 
 class VectorsById(Embeddings):

@@ -24,9 +24,8 @@ from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.calls_with_timeout import BackgroundThread, TimedCalls
-from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.index.stores import Collection, OpenCollection, VectorsById
-from langmem_plugin.memory.keep.stored_vectors import StoredVectors
+from langmem_plugin.memory.keep.vectors import StoredVectors, Vector
 from langmem_plugin.telemetry import timing
 
 log = event_log(__name__)

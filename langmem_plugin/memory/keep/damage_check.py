@@ -20,7 +20,7 @@ from langmem_plugin.memory.instructions import standing_instructions
 from langmem_plugin.memory.keep import categories
 from langmem_plugin.memory.keep.changes_and_checksums import AnyRow, Kind, SealedTable, each_row
 from langmem_plugin.memory.keep.memory_row_mapping import STORED, as_memory
-from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, opened_vector, vector_place
+from langmem_plugin.memory.keep.vectors import OF_MEMORY, opened_vector, vector_place
 
 
 @dataclass(frozen=True)

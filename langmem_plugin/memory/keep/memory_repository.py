@@ -32,7 +32,6 @@ from langmem_plugin.database.schema import in_parts, insert_new
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.facts import Statement, subjects
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.keep.changes_and_checksums import (
     Damages,
     as_stored,
@@ -54,7 +53,7 @@ from langmem_plugin.memory.keep.memory_row_mapping import (
     valid,
     validated,
 )
-from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, StoredVectors, compared
+from langmem_plugin.memory.keep.vectors import OF_MEMORY, StoredVectors, Vector, compared
 from langmem_plugin.memory.memory_types import EVERYTHING, LIVE, Filter, Memory, Status, plain
 
 _MOST_UNASKED = 5

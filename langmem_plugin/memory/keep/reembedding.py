@@ -26,7 +26,7 @@ from langmem_plugin.memory.find.past_messages import PastMessage, as_message
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.changes_and_checksums import AnyRow, Damages, Kind, all_rows, begin_change
 from langmem_plugin.memory.keep.memory_row_mapping import STORED, as_memory
-from langmem_plugin.memory.keep.stored_vectors import NAMED_BY, StoredVectors
+from langmem_plugin.memory.keep.vectors import NAMED_BY, StoredVectors
 from langmem_plugin.memory.memory_types import Memory, storable
 
 log = event_log(__name__)

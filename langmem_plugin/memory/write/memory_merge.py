@@ -32,8 +32,8 @@ from langmem_plugin.memory.keep import categories, usage_log
 from langmem_plugin.memory.keep.changes_and_checksums import all_rows, begin_change, begin_removal, owned
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.memory_row_mapping import valid
-from langmem_plugin.memory.keep.stored_vectors import move_vectors
 from langmem_plugin.memory.keep.usage_log import move_verdicts
+from langmem_plugin.memory.keep.vectors import move_vectors
 from langmem_plugin.memory.memory_types import Memory, Status, plain
 from langmem_plugin.memory.write.key_value_memory import value_of
 from langmem_plugin.memory.write.reconciliation_rules import Decision, Stated, decided, stated

@@ -14,7 +14,7 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.owners_and_erasures import erasures_seen, owner_key, refuse_erased
 from langmem_plugin.errors import DamagedMemory, InvalidInput, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Embedder, Vector, unit
+from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import FactSearch
 from langmem_plugin.memory.index.vector_index import VectorIndex
@@ -23,6 +23,7 @@ from langmem_plugin.memory.keep.memory_filters import matching
 from langmem_plugin.memory.keep.memory_repository import Advice, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
 from langmem_plugin.memory.keep.usage_log import UsageLog
+from langmem_plugin.memory.keep.vectors import Vector, unit
 from langmem_plugin.memory.memory_types import (
     EVERYTHING,
     LIVE,

@@ -23,11 +23,11 @@ from langmem_plugin.facts import (
     subjects,
 )
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.find.corpus_cache import Corpus
 from langmem_plugin.memory.find.fact_search import FactSearch, entry_of, sharing_words
 from langmem_plugin.memory.keep.changes_and_checksums import begin_change, owned
 from langmem_plugin.memory.keep.memory_repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
+from langmem_plugin.memory.keep.vectors import Vector
 from langmem_plugin.memory.memory_types import LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, bare, worded
 from langmem_plugin.memory.write.reconciliation_rules import (
     Decision,

@@ -1,14 +1,18 @@
-"""The package's own calls of a chat model, beside the agent's: no trace of the application records their prompts."""
+"""Tracing shows no prompt of the package's own calls of a chat model, and of its nodes only that they worked."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.constants import TAG_NOSTREAM
+from langgraph.types import TracePolicy, omit_payload
 
 _Result = TypeVar("_Result")
 
 _ALONE: RunnableConfig = {"callbacks": [], "tags": [TAG_NOSTREAM]}
+
+TRACE_POLICY = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
+"""The policy for spans of the memory: they tell that it worked and how long, and nothing that was said or is known."""
 
 
 def untraced(call: Callable[[RunnableConfig], _Result]) -> _Result:
