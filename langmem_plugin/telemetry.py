@@ -5,6 +5,7 @@ import functools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from opentelemetry import metrics
@@ -28,6 +29,7 @@ Operation = Literal["inject", "search", "store", "change", "forget", "extract", 
 follows changes.
 """
 
+TIMINGS_KEPT_FOR = timedelta(days=7)
 _SHORTEST_MS, _PER_OCTAVE, _OCTAVES = 0.01, 8, 24
 _BOUNDS = [_SHORTEST_MS * 2 ** (step / _PER_OCTAVE) for step in range(_OCTAVES * _PER_OCTAVE + 1)]  # up to 168 s
 _FAILURES = (

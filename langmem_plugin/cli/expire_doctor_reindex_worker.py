@@ -17,8 +17,8 @@ from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.session_repair import examine, examine_beside
 from langmem_plugin.conversation.storage.session_repair import rebuild as rebuild_session
 from langmem_plugin.database.conversation_tables import message, session
-from langmem_plugin.database.database_from_settings import in_the_open
 from langmem_plugin.database.database_urls import shown
+from langmem_plugin.database.encryption.encryption import in_the_open
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.errors import InvalidInput, SessionRefused, TypeNotAllowed
@@ -128,7 +128,7 @@ def doctor(
     Exit code 1 if something is and stays so.
     """
     saver, _ = opened
-    held, open_to_readers = _held(saver), in_the_open(saver.database)
+    held, open_to_readers = _held(saver), in_the_open(saver.database.encryption)
     memories, refused, damages = examine_memories(saver.database), examine_beside(saver), examine(saver)
     broken = dict.fromkeys(damage.session_id for damage in damages)
     outcomes = {each: _rebuilt(saver, each) for each in broken} if rebuild else {}

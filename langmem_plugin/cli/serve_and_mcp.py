@@ -18,7 +18,7 @@ import typer
 from langgraph.pregel import Pregel
 
 from langmem_plugin.cli.command_context import Create, Where, on, refuse_missing
-from langmem_plugin.database.database_from_settings import in_the_open
+from langmem_plugin.database.encryption.encryption import in_the_open
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.people.access_tokens import AccessTokens, is_loopback
 
@@ -134,7 +134,7 @@ def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, be
         if not any(each.kind == "operator" for each in tokens.listed()):
             token, access = tokens.new_operator(FIRST_TOKEN_FOR)
             typer.echo(f"operator's token, told this once, until {access.expires_at:%Y-%m-%d %H:%M} UTC: {token}")
-        if (warning := in_the_open(memory.database)) is not None:
+        if (warning := in_the_open(memory.database.encryption)) is not None:
             typer.echo(warning)
         run_server(
             app,

@@ -58,16 +58,6 @@ def refuse_encrypted(database: Database) -> None:
         raise ConfigurationError("the database is encrypted: set LANGMEM_KEYS to the keys it was written with")
 
 
-def in_the_open(database: Database) -> str | None:
-    """Return in words for the operator what a reader of the database's files learns; None if there are keys."""
-    if database.encryption.encrypts:
-        return None
-    return (
-        "no keys: whoever reads the database's files, or a backup of them, reads what people say and are told, what is "
-        "remembered of them and their pictures; `langmem keys new` makes a key for LANGMEM_KEYS"
-    )
-
-
 def _check(database: Database) -> None:
     """Refuse keys other than those it was written with, and rows in plain; note a new database as encrypted.
 

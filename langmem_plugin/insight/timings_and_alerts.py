@@ -16,7 +16,19 @@ from langmem_plugin.database.process_lease import alone
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
-from langmem_plugin.telemetry import Latencies
+from langmem_plugin.telemetry import TIMINGS_KEPT_FOR, Latencies
+
+log = event_log(__name__)
+
+EVERY_SECONDS = 10.0
+THRESHOLDS_MS: Mapping[str, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
+"""The time in ms within which 95 % of an operation's calls should end, as figures tell it."""
+ALERTED_MS: Mapping[str, float] = {"inject": 500, "search": 1_000, "extract": 30_000, "store": 1_000}
+"""The time in ms from which on an operator is told: a small machine that is busy misses the times above every day."""
+LEAST_SUCCESS = 0.95
+"""The part of an operation's calls that has to succeed within five minutes."""
+_CLOSING_SECONDS = 5.0
+MOST_HOURS = TIMINGS_KEPT_FOR // timedelta(hours=1)
 
 _LOOKED_BACK = timedelta(minutes=5)
 _FEWEST_CALLS = 20
@@ -124,19 +136,6 @@ def _noted(connection: Connection, prefix: str) -> list[Any]:
     """Return the rows whose name begins so, the last noted first."""
     named = select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.startswith(prefix))
     return list(connection.execute(named.order_by(upkeep.c.noted_at.desc(), upkeep.c.name)))
-
-
-log = event_log(__name__)
-
-EVERY_SECONDS = 10.0
-THRESHOLDS_MS: Mapping[str, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
-"""The time in ms within which 95 % of an operation's calls should end, as figures tell it."""
-ALERTED_MS: Mapping[str, float] = {"inject": 500, "search": 1_000, "extract": 30_000, "store": 1_000}
-"""The time in ms from which on an operator is told: a small machine that is busy misses the times above every day."""
-LEAST_SUCCESS = 0.95
-"""The part of an operation's calls that has to succeed within five minutes."""
-_CLOSING_SECONDS = 5.0
-MOST_HOURS = 24 * 7
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""A memory as an item of the store, and what an item is stored as."""
+"""A memory as an item of the store, what an item is stored as, and the filters that an item may meet."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.store.base import Item, SearchItem
@@ -14,6 +15,15 @@ from langmem_plugin.store.namespaces import MEMORIES, Location, spelled
 
 Index = Literal[False] | list[str] | None
 Value = dict[str, Any]
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "$eq": operator.eq,
+    "$ne": operator.ne,
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
 
 
 def key_of(location: Location, key: str) -> str:
@@ -97,3 +107,30 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _leaves(held, f"{name} {part}".strip())
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield name, str(value)
+
+
+def matches(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
+    """Tell whether every field is as wanted. Raises InvalidInput for an operator that no store knows."""
+    return all(_is(value.get(name), each) for name, each in (wanted or {}).items())
+
+
+def _is(held: Any, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        if any(str(name).startswith("$") for name in wanted):
+            return all(_compares(held, name, other) for name, other in wanted.items())
+        return isinstance(held, Mapping) and matches(held, wanted)
+    if isinstance(wanted, list | tuple):
+        same_length = isinstance(held, list | tuple) and len(held) == len(wanted)
+        return same_length and all(_is(one, other) for one, other in zip(held, wanted, strict=True))
+    return bool(held == wanted)
+
+
+def _compares(held: Any, name: str, other: Any) -> bool:
+    if name not in _COMPARED:
+        raise InvalidInput(f"a filter cannot ask by {name!r}: use {', '.join(_COMPARED)}")
+    try:
+        if name not in ("$eq", "$ne") and isinstance(held, str) != isinstance(other, str):
+            held, other = float(held), float(other)
+        return bool(_COMPARED[name](held, other))
+    except (TypeError, ValueError):
+        return False  # of another kind, or not there

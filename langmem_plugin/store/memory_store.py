@@ -1,13 +1,12 @@
 """LangGraph's store over the memories of the person that a namespace names."""
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from datetime import datetime
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from langchain_core.runnables.config import run_in_executor
 from langgraph.store.base import (
@@ -31,43 +30,6 @@ from langmem_plugin.memory.keep.changes_and_checksums import begin_change
 from langmem_plugin.memory.keep.memory_repository import NewMemory
 from langmem_plugin.store import items
 from langmem_plugin.store.namespaces import APPLICATION, MEMORIES, Location, escaped, fits, located, spelled
-
-_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
-    "$eq": operator.eq,
-    "$ne": operator.ne,
-    "$gt": operator.gt,
-    "$gte": operator.ge,
-    "$lt": operator.lt,
-    "$lte": operator.le,
-}
-
-
-def matches(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    """Tell whether every field is as wanted. Raises InvalidInput for an operator that no store knows."""
-    return all(_is(value.get(name), each) for name, each in (wanted or {}).items())
-
-
-def _is(held: Any, wanted: Any) -> bool:
-    if isinstance(wanted, Mapping):
-        if any(str(name).startswith("$") for name in wanted):
-            return all(_compares(held, name, other) for name, other in wanted.items())
-        return isinstance(held, Mapping) and matches(held, wanted)
-    if isinstance(wanted, list | tuple):
-        same_length = isinstance(held, list | tuple) and len(held) == len(wanted)
-        return same_length and all(_is(one, other) for one, other in zip(held, wanted, strict=True))
-    return bool(held == wanted)
-
-
-def _compares(held: Any, name: str, other: Any) -> bool:
-    if name not in _COMPARED:
-        raise InvalidInput(f"a filter cannot ask by {name!r}: use {', '.join(_COMPARED)}")
-    try:
-        if name not in ("$eq", "$ne") and isinstance(held, str) != isinstance(other, str):
-            held, other = float(held), float(other)
-        return bool(_COMPARED[name](held, other))
-    except (TypeError, ValueError):
-        return False  # of another kind, or not there
-
 
 _ALL = 10**9
 
@@ -146,7 +108,7 @@ class MemoryStore(BaseStore):
                 each.id: each
                 for each in self._all_of(owner)
                 if spelled(Location(owner, items.place_of(each)[0]))[: len(prefix)] == prefix
-                and matches(items.value_of(each), op.filter)
+                and items.matches(items.value_of(each), op.filter)
             }
             scores = self._scores(owner, op.query) if op.query and held else {}
             found += [(each, scores.get(each.id)) for each in held.values()]

@@ -245,3 +245,13 @@ def encryption_of(connection: Connection) -> Encryption:
     """The encryption of the database that the connection belongs to."""
     found: Encryption = connection.get_execution_options()["langmem_encryption"]
     return found
+
+
+def in_the_open(encryption: Encryption) -> str | None:
+    """Return in words for the operator what a reader of a database's files learns; None if there are keys."""
+    if encryption.encrypts:
+        return None
+    return (
+        "no keys: whoever reads the database's files, or a backup of them, reads what people say and are told, what is "
+        "remembered of them and their pictures; `langmem keys new` makes a key for LANGMEM_KEYS"
+    )
