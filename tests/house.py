@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 1705,
     "conversation": 4996,
     "database": 2872,
-    "facts": 3037,
+    "facts": 2995,
     "identifiers": 256,
     "insight": 585,
     "languages": 199,

@@ -76,6 +76,8 @@ ATTRIBUTES: Final = {
     if name
 }
 ALIKE: Final = json.loads(files(__package__).joinpath("attribute_relations.json").read_text("utf-8"))
+GROUPS: Final = {name: words(cell) for name, cell in ALIKE["groups"].items()}
+"""Attributes and roles that the rules treat alike, by what is common to them."""
 ENDS: Final = {
     event: {attribute: words(cell) for attributes, cell in ended.items() for attribute in attributes.split("|")}
     for event, ended in ALIKE["ends"].items()

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.attributes import GROUPS, attribute_of
 from langmem_plugin.facts.sentence_splitting import Sentence, Token, after_leads, begins, starts, stated_until
 from langmem_plugin.facts.statement_patterns import Line, Match, best_match, matches, taken_apart
-from langmem_plugin.facts.subject import OF_PEOPLE, SELF, SERVING, Subject, is_a_name, is_name, looked_up, subject_at
+from langmem_plugin.facts.subject import SELF, Subject, is_a_name, is_name, looked_up, subject_at
 from langmem_plugin.facts.time_expressions import moments
 from langmem_plugin.facts.value_comparison import number
 from langmem_plugin.languages.language_words import Language, words
@@ -18,27 +18,14 @@ _LONGEST_VALUE: Final = 14
 _ANY_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _OLDEST: Final = 105
 _DIALLED: Final = 5  # digits of the shortest phone number
-_WITH: Final = words("with|without|con|sin|עם|בלי|ללא")  # "coffee, without sugar" is one value
 _LONGEST_TAIL: Final = 2  # words of a value behind its last comma
-_LISTED: Final = frozenset({"allergy", "intolerance", "like", "dislike", "language", "fear"})
-_SERVICES: Final = words("bank|internet provider|energy supplier|insurance")
-_EXACT: Final = words("license plate|waist size|height|weight")
 _LONGEST_THING: Final = 5  # words
-_NAMES: Final = frozenset(("name", "nickname"))
-_STATES: Final = frozenset(("age", "relationship", "diet"))
-_PLANS: Final = frozenset(("goal", "plan", "strategy"))
 _DICTATED: Final = frozenset(("secrets", "identity"))  # "save my card 4111 …"
-_HURTING: Final = frozenset(("allergy", "intolerance"))
-_TASTES: Final = frozenset(("like", "dislike"))
 _A: Final = frozenset(("a", "an", "un", "una"))
 _MEANT: Final = {"counted": "possession", "illness": "health"}
 _SAID_ALONE: Final = frozenset(("identity", "money", "secrets", "body"))  # told without "is" in Hebrew
 _DAYS: Final = words("days|weeks|months|hours|minutes|dias|semanas|meses|ימים|שבועות|חודשים|%")
 _FAR: Final = 5  # words of where or when, before "is"
-_PETS: Final = frozenset({"dog", "cat", "pet"})
-_UNTIMED: Final = frozenset(
-    ("instruction", "anniversary", "deadline", "routine", "due date", "launch date", "wedding date", "passport expiry")
-)
 _IN_VALUES: Final = frozenset((*"-&+#'₪$€£%/.@*_=", "'s"))
 
 
@@ -97,7 +84,8 @@ class Reader:
             joined = subject.end < len(line.tokens) and line.tokens[subject.end].plain in self._language.joins
             name = " ".join(token.plain for token in subject.name)
             if is_name(subject.name[0], self._language) and not joined and name not in told:
-                yield Finding(replace(subject, who=SELF), subject.role, subject.name, subject.first, subject.end)
+                last = subject.end - (line.tokens[subject.end - 1].plain == ",")  # "my dog, Rex, is sick"
+                yield Finding(replace(subject, who=SELF), subject.role, subject.name, subject.first, last)
 
     def _clause(self, line: Line, at: int, *, first: bool) -> Finding | None:
         subject = subject_at(line, at, known=self._known, noted=self._noted and first)
@@ -152,7 +140,9 @@ class Reader:
         if not found and goes_on and line.tokens[subject.end - 1].plain in self._language.joins:
             found = matches(line, subject.end, third=third, unsaid=True)
             trade = line.tokens[subject.end].plain in _A  # "and a nurse", but not "and cook"
-            found = [each for each in found if each.attribute in _STATES or (trade and each.attribute == "job")]
+            found = [
+                each for each in found if each.attribute in GROUPS["states"] or (trade and each.attribute == "job")
+            ]
         told = (self._matched(line, subject, each) for each in found)
         said = next((each for each in told if each is not None), None)
         return said or self._introduced(line, subject) or self._routine(line, subject)
@@ -234,7 +224,7 @@ class Reader:
             at = next((place for place in range(at, at + _FAR) if begins(tokens, place, language.copulas)), at)
             used = begins(tokens, at, language.copulas)
         dictated = at < len(tokens) and tokens[at].plain[:1].isdigit() and attribute_of(noun).category in _DICTATED
-        alone = language.name == "he" and (noun in SERVING or attribute_of(noun).category in _SAID_ALONE)
+        alone = language.name == "he" and (noun in GROUPS["serving"] or attribute_of(noun).category in _SAID_ALONE)
         if not (used or dictated or alone) or (not used and noun == subject.role):
             return None
         if not used and attribute_of(noun).category == "secrets":  # "הקוד לדלת של המשרד 5580"
@@ -271,7 +261,7 @@ class Reader:
             ):
                 return None
             subject = replace(subject, who=SELF)
-            if noun in _PETS:
+            if noun in GROUPS["pets"]:
                 attribute, value = "pet", [*tokens[subject.shown : subject.shown + 1], *value]
         match = Match(attribute, 0, 0, 0, is_open=True, said=1, negated=negated, over=False, ahead=coming)
         return self._checked(line, subject, match, value, last)
@@ -292,6 +282,8 @@ class Reader:
         exact = attribute_of(attribute).category == "identity"
         for place in range(at, min(at + _LONGEST_VALUE, len(tokens))):
             token = tokens[place]
+            if token.plain in language.cuts and begins(tokens, place + 1, language.names_it):
+                continue  # "un perro que se llama Copo"
             if token.plain in language.cuts or token.plain == "i":
                 return place
             if begins(tokens, place, language.ended_after) or begins(tokens, place, language.instead):
@@ -313,8 +305,6 @@ class Reader:
     def _opens_clause(self, line: Line, at: int, *, comma: bool) -> bool:
         tokens, language = line.tokens, self._language
         word = tokens[at].plain
-        if word in _WITH:
-            return False
         opening = language.selves | language.possessives | language.asks | language.negations | language.opens
         if word in opening or (word in language.others and tokens[at].written != "el"):
             return True
@@ -339,15 +329,22 @@ class Reader:
         if match.attribute == "age" and last < len(tokens) and tokens[last].plain in _DAYS:
             return None  # "ninety days out of rehab"
         over = match.over or bool(ended and match.negated)
-        negated = match.negated or (match.over and not self._was(line, subject, last))
+        # "I used to smoke" only was so; "I no longer smoke" is not so.
+        no_more = not language.no_more.isdisjoint(token.plain for token in tokens[subject.end : last])
+        negated = match.negated or (match.over and no_more)
         if match.attribute == "event" and not self._is_planned(clause):
             return None
         common = len(value) > 1 and not value[1].capital
         pointed = common and value[0].plain in language.pointing
         placed = common and value[0].plain in language.determiners | language.possessives
-        at_hand = pointed if match.attribute in _TASTES else placed and match.attribute == "employer" and match.negated
-        if (at_hand and not self._noted) or (match.attribute == "home" and placed):
-            return None  # "I love the toppings", "I moved to the night shift"
+        at_hand = (
+            pointed
+            if match.attribute in GROUPS["likes"]
+            else placed and match.attribute == "employer" and match.negated
+        )
+        new = not language.adjectives_after.isdisjoint(token.plain for token in value[1:] if not token.capital)
+        if (at_hand and not self._noted) or (match.attribute == "home" and (placed or new)):
+            return None  # "I love the toppings", "I moved to the night shift", "עברתי לתפקיד חדש"
         if match.attribute == "routine" and not self._is_habit(subject, value):
             return None
         if match.named and not (value[0].capital or self._without_articles(value)[0].capital):
@@ -389,10 +386,6 @@ class Reader:
         soon = self._said_at + timedelta(days=2)
         return any(each.start > soon for each in moments(clause, self._language, self._said_at, ahead=True))
 
-    def _was(self, line: Line, subject: Subject, last: int) -> bool:
-        """Tell whether it is only said that it was so: by "used to", but not by "no longer"."""
-        return self._language.no_more.isdisjoint(token.plain for token in line.tokens[subject.end : last])
-
     def _instead_of(self, line: Line, last: int) -> tuple[Token, ...]:
         """Return the value that is corrected, as in "…, not Dina", "… instead of Postgres"."""
         tokens, language = line.tokens, self._language
@@ -405,12 +398,8 @@ class Reader:
     def _trimmed(self, value: list[Token], match: Match) -> list[Token]:
         """Return the value without articles before it, and times and idle words behind it."""
         language = self._language
-        while (
-            match.attribute not in _NAMES
-            and len(value) > 1
-            and (value[0].plain in language.articles or not (value[0].word or value[0].written in "$€₪£"))
-        ):
-            value = value[1:]
+        if match.attribute not in GROUPS["names"]:
+            value = list(self._without_articles(value))
         idle = language.fillers | language.joins
         while value and ((not value[-1].word and value[-1].plain not in ("%", "'s")) or value[-1].plain in idle):
             if [token.plain for token in value[-2:-1]] == [":"]:
@@ -429,13 +418,15 @@ class Reader:
             return False
         if attribute == "birthday":
             return self._counts(value) or not language.months.keys().isdisjoint(token.plain for token in value)
-        if attribute in _NAMES:
+        if attribute in GROUPS["names"]:
             idle = language.common | language.moods | language.no_values["name"]
             return first not in idle and len(value) <= 3 and not (first.startswith("כש") or self._counts(value))
         if attribute == "phone" and sum(c.isdigit() for token in value for c in token.plain) < _DIALLED:
             return False
         named = language.name == "he" or self._without_articles(value)[0].capital
-        if (attribute in _EXACT and not self._counts(value)) or (attribute in _SERVICES and not named):
+        if (attribute in GROUPS["counted"] and not self._counts(value)) or (
+            attribute in GROUPS["services"] and not named
+        ):
             return False
         if attribute == "death" and subject.is_speaker:
             return is_name(value[0], language)  # whom they had to put down; not "I'm dead tired"
@@ -453,14 +444,14 @@ class Reader:
             return False
         if not self._noted and not value[0].capital and first in refused:
             return False
-        if attribute in _HURTING and not self._noted and any(token.plain in refused for token in value):
+        if attribute in GROUPS["hurting"] and not self._noted and any(token.plain in refused for token in value):
             return False  # "allergic to stupid people"
         if subject.noun is None:
-            return not subject.loose or attribute in OF_PEOPLE
+            return not subject.loose or attribute in GROUPS["of people"]
         ordered = not language.no_values["health"].isdisjoint(subject.noun.split())
         if not self._noted and ordered and not self._is_planned(value):
             return False  # "my order is 5521"
-        if attribute not in _PLANS and re.fullmatch(r"[^\W\d_A-Z]\w{2,}(?:ing|ando|iendo)", value[0].written):
+        if attribute not in GROUPS["plans"] and re.fullmatch(r"[^\W\d_A-Z]\w{2,}(?:ing|ando|iendo)", value[0].written):
             return False  # "my car is leaking", but "my supplier is Sterling"
         favorite = not language.favorites.isdisjoint(subject.noun.split())
         counts = self._counts(value)
@@ -492,25 +483,22 @@ class Reader:
 
     def _each(self, said: Finding) -> list[Finding]:
         """Return the parts of "peanuts, milk and eggs", where each is a fact of its own."""
-        if said.attribute not in _LISTED:
+        if said.attribute not in GROUPS["listed"]:
             return [said]
         parts: list[list[Token]] = [[]]
-        for token, following in zip(said.value, (*said.value[1:], None), strict=True):
-            if token.plain == "," and following is not None and following.plain in _WITH:
-                parts[-1].append(token)
-            elif token.plain == "," or token.plain in self._language.listing:
+        for token in said.value:
+            if token.plain == "," or token.plain in self._language.listing:
                 parts.append([])
             else:
                 parts[-1].append(token)
         kept = [self._without_articles(part) for part in parts if part]
         owned = self._language.determiners | self._language.possessives | self._language.pointing
         kept = [part for part in kept if not any(token.plain in owned for token in part[1:])] or kept[:1]
-        if any(len(part) > 4 for part in kept):
-            return [said]
         return [replace(said, value=part) for part in kept if part]
 
     def _without_articles(self, part: Sequence[Token]) -> tuple[Token, ...]:
-        while len(part) > 1 and part[0].plain in self._language.articles:
+        articles = self._language.articles
+        while len(part) > 1 and (part[0].plain in articles or not (part[0].word or part[0].written in "$€₪£")):
             part = part[1:]
         return tuple(part)
 
@@ -539,7 +527,7 @@ def is_whole(line: Line, at: int, said_at: datetime | None, ended: Collection[st
 
 
 def is_timed(attribute: str) -> bool:
-    return attribute_of(attribute).category != "identity" and attribute not in _UNTIMED
+    return attribute_of(attribute).category != "identity" and attribute not in GROUPS["untimed"]
 
 
 def _bare(token: Token, letters: int) -> Token:

@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
+from langmem_plugin.facts.attributes import GROUPS
 from langmem_plugin.facts.negation_and_modality import NUMBER, STEM, Claim, Stated, same
 from langmem_plugin.facts.sensitive_facts import is_sensitive
-from langmem_plugin.facts.subject import SERVING
 from langmem_plugin.facts.value_comparison import bare, flat, is_number, names, numbers, words_of
 from langmem_plugin.languages.language_words import LANGUAGES, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, is_hebrew, plain
@@ -46,12 +46,11 @@ _FENCE: Final = "```"
 _TICKED = re.compile(r"(?<!\w)`[^`\n]++`")
 _CODE_STARTS: Final = ("//", "/*", "*/", "--", "# ", "#!", "<!", "<?", ">", "$ ", ">>>", "{", "}")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}+>")
-_QUERY = re.compile(r"(?:select|insert into|update|delete from|create|alter|drop|values)\b", re.IGNORECASE)
 _CALL = re.compile(r"\w\(\s?['\"]|\w\s?:?=\s?['\"]|=>|[)}\]];$")
 _ME: Final = words("me|myself|i|yo|אני|אנחנו")
 _OWN_LABELS: Final = frozenset(word for each in LANGUAGES for word in each.own_labels)
 _TOLD: Final = [
-    *(phrase for each in LANGUAGES for phrase, meant in each.attributes.items() if meant not in SERVING),
+    *(phrase for each in LANGUAGES for phrase, meant in each.attributes.items() if meant not in GROUPS["serving"]),
     *(phrase for each in LANGUAGES for phrase in (*each.leads, *each.remember)),
 ]
 _LABELS: Final = frozenset(word for phrase in _TOLD for word in phrase)
@@ -386,7 +385,5 @@ def _forms(word: str) -> tuple[str, str]:
 
 def _is_code(bare: str) -> bool:
     if bare.startswith(_CODE_STARTS) or _TAG.search(bare):
-        return True
-    if _QUERY.match(bare) and any(sign in bare for sign in "'\";=*"):
         return True
     return any(sign in bare for sign in "'\"=") and _CALL.search(bare) is not None

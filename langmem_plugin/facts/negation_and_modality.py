@@ -12,9 +12,9 @@ from functools import cache
 from itertools import takewhile
 from typing import Final
 
+from langmem_plugin.facts.attributes import GROUPS
 from langmem_plugin.facts.sentence_splitting import Sentence, Token, after_leads, begins, sentences
 from langmem_plugin.facts.statement_patterns import language_of, of_another, taken_apart
-from langmem_plugin.facts.subject import SERVING
 from langmem_plugin.facts.value_comparison import bare, forms_of_one, is_number, numbers, words_of
 from langmem_plugin.languages.language_words import Language, Phrases, words
 
@@ -289,7 +289,7 @@ class Stated:
 def _nouns(language: Language) -> tuple[Phrases, Phrases]:
     """Return the nouns of what people have, and those of them that are nobody who serves them."""
     told = language.attributes
-    return Phrases(told), Phrases(phrase for phrase, meant in told.items() if meant not in SERVING)
+    return Phrases(told), Phrases(phrase for phrase, meant in told.items() if meant not in GROUPS["serving"])
 
 
 def _denials(clause: str, language: Language) -> set[str]:

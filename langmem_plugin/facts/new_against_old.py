@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from langmem_plugin.facts.attributes import ALIKE, ENDS, Slot, Statement, attribute_of
+from langmem_plugin.facts.attributes import ALIKE, ENDS, GROUPS, Slot, Statement, attribute_of
 from langmem_plugin.facts.guards import IDLE
 from langmem_plugin.facts.statement_patterns import language_of
 from langmem_plugin.facts.subject import SELF
@@ -24,18 +24,15 @@ _OPPOSITES: Final = {"dislike": "like"}
 _ALIKE: Final = tuple(map(words, ALIKE["alike"]))
 _SECRETS: Final = words(ALIKE["secrets"])
 _RESTS_ON: Final = {name: words(cell) for names, cell in ALIKE["rests_on"].items() for name in names.split("|")}
-_MORTAL: Final = words(ALIKE["mortal"])
 _NOUNS: Final = {
     " ".join(noun): meant for each in LANGUAGES for noun, meant in {**each.attributes, **each.people}.items()
 }
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
-_ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|parents|boss")
 _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
 _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in language.negations)
 _AFTER_NOUNS: Final = IDLE | {","}.union(*((each.common | each.cuts | each.joins) for each in LANGUAGES))
 _JOINS: Final = words("and|y|e|,|ו|&")
 _NEW: Final = words("new|nuevo|nueva|חדש|חדשה|החדש|החדשה")
-_SURELY_ONE: Final = words("home|age|employer|birthday|relationship|height|weight|shoe size|surname")
 _PASTS: Final = words("lived|worked")
 _BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in language.beside)
 
@@ -62,7 +59,7 @@ def alike_slots(key: str) -> frozenset[str]:
     who, _, attribute = key.partition("/")
     groups = [group for group in (*_ALIKE, *_OPPOSITES.items()) if attribute in group]
     alike = {attribute}.union(*groups, *(ENDS.get(event, ()) for event in (attribute, f"{attribute}-")))
-    mortal = _MORTAL if attribute == "death" else ()
+    mortal = GROUPS["mortal"] if attribute == "death" else ()
     return frozenset((*(f"{who}/{each}" for each in alike), *(f"{SELF}/{each}" for each in mortal)))
 
 
@@ -153,7 +150,7 @@ def _is_ended(new: Statement, old: Statement) -> bool:
     if event.attribute != "death" or over or joined or was.who != SELF or any(map(str.isdigit, held)):
         return False
     role, name = _parts(event.who) if event.who != SELF else ("", canonical(told))
-    of_theirs = was.attribute in _MORTAL or name == canonical(was.attribute)  # "Bruno is my dog"
+    of_theirs = was.attribute in GROUPS["mortal"] or name == canonical(was.attribute)  # "Bruno is my dog"
     as_theirs = not role or role in nouns or any({role, was.attribute} <= group for group in _ALIKE)
     return of_theirs and as_theirs and (name <= canonical(held) if name else role in nouns)
 
@@ -186,7 +183,7 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
         return Relation("keeps_both", "what is not so does not contradict what is")
     if not (is_same and new.slot is not None and new.slot.single):
         return Relation("keeps_both", "there can be several of these")
-    if new.slot.who == (old.slot.who if old.slot else "") and new.slot.who in _ROLES - _ONE_OF_A_KIND:
+    if new.slot.who == (old.slot.who if old.slot else "") and new.slot.who in _ROLES - GROUPS["one of a kind"]:
         return Relation("keeps_both", "may be about somebody else")
     if _beside(new) != _beside(old):
         return Relation("keeps_both", "is so as well, or at another time")
@@ -194,7 +191,7 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
     told = set(_WORD.findall(plain(new.text))).difference(_WORD.findall(plain(f"{ours} {old.text}")), IDLE)
     # "My new dentist", and not "my new dentist in Haifa".
     is_new = not _NEW.isdisjoint(told) and all(_NOUNS.get(each) == new.slot.attribute for each in told - _NEW)
-    by_place = not (named and (is_new or new.slot.attribute in _SURELY_ONE))
+    by_place = not (named and (is_new or new.slot.attribute in GROUPS["surely one"]))
     return Relation("supersedes", f"only one {new.slot.attribute} holds at a time", by_place)
 
 
@@ -262,7 +259,7 @@ def _same_subject(one: str, other: str) -> Literal["yes", "no", "perhaps"]:
         one_role = not (role and other_role) or role == other_role or child
         return "yes" if name == other_name and one_role else "no"
     if role and role == other_role:
-        return "yes" if role in _ONE_OF_A_KIND else "perhaps"
+        return "yes" if role in GROUPS["one of a kind"] else "perhaps"
     return "no"
 
 

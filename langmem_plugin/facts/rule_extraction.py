@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from langmem_plugin.facts.attributes import NAMED_IN, Slot, Statement, attribute_of
+from langmem_plugin.facts.attributes import GROUPS, NAMED_IN, Slot, Statement, attribute_of
 from langmem_plugin.facts.clause_reader import Finding, Reader, is_timed, is_whole
 from langmem_plugin.facts.guards import A_JOKE, ANOTHERS, doubted, is_automated, mocks, own_words, unbelieved
 from langmem_plugin.facts.instruction_recognition import instructions_in
@@ -26,7 +26,6 @@ _BE: Final = frozenset(("am", "are", "been"))
 _TELLING: Final = frozenset(("do", "does", "did", "only"))
 _WORN: Final = frozenset(("have", "has", "would"))  # written onto "I": "I've"
 _LONGEST_TIME: Final = 6
-_OF_BIRTH: Final = frozenset(("birthday", "birthplace", "birth year"))
 _LATEST_ASKED, _LEAST_ASKED = 3, 2  # words before "remember that", and behind it
 
 
@@ -211,7 +210,7 @@ def _timed(line: Line, said: Finding, said_at: datetime | None) -> list[Moment]:
         for each in moments(tokens, line.language, said_at, ahead=said.ahead)
         if each.first <= said.last - said.first
         # A birth in June that is told in November was not this year.
-        and (said.attribute not in _OF_BIRTH or str(each.start.year) in {token.plain for token in tokens})
+        and (said.attribute not in GROUPS["of birth"] or str(each.start.year) in {token.plain for token in tokens})
     ]
 
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from babel import Locale
 
-from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.attributes import GROUPS, attribute_of
 from langmem_plugin.facts.sentence_splitting import Token, begins
 from langmem_plugin.facts.statement_patterns import Line, best_match
-from langmem_plugin.languages.language_words import Language, words
+from langmem_plugin.languages.language_words import Language
 from langmem_plugin.languages.text_normalization import plain
 
 SELF: Final = "self"
@@ -18,19 +18,6 @@ _MOST_NAMES: Final = 3
 _LONGEST_NOUN: Final = 3
 _LONGEST_PHRASE: Final = 5
 _SHORTEST_WORN: Final = 2
-SERVING: Final = words(
-    "dentist|doctor|gp|vet|pediatrician|accountant|lawyer|landlord|plumber|electrician|cleaner|nanny|teacher|hairdresser|therapist|"
-    "gardener|mechanic|optician|physio|childminder|trainer|tutor"
-)
-_WITHOUT_MINE: Final = SERVING | words(
-    "license plate|rent|supplier|anniversary|birthday|phone|email|address|plan|goal|strategy|deadline|budget"
-)
-OF_PEOPLE: Final = words(
-    "home|age|birthday|allergy|intolerance|diet|health|accessibility|job|employer|debt|dislike|like|school|status|"
-    "monthly payment|relationship|smoking|fear|death"
-)
-"""The attributes that can be told of somebody who is only named."""
-_OF_THE_HOUSE: Final = words("child|dog|cat|pet|wife|husband")
 _OF: Final = frozenset(("of", "de", "del", "של"))
 
 
@@ -73,7 +60,8 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
         and named is not None
         and named.noun is None
         and not any(looked_up(line, at, table)[1] for table in (language.people, language.attributes))
-        and _of_a_person(line, named.end)
+        and (said := best_match(line, named.end, third=True)) is not None
+        and said.attribute in GROUPS["of people"]  # "Theo has moved to York": "Theo has" is no noun
     ):
         return named
     start = at + (word in language.articles and at + 1 < len(tokens))
@@ -92,16 +80,10 @@ def _is_of_the_house(line: Line, at: int) -> bool:
     if line.tokens[at].plain not in line.language.determiners:
         return False
     role, used = looked_up(line, at + 1, line.language.people)
-    if role not in _OF_THE_HOUSE:
+    if role not in GROUPS["of the house"]:
         return False
     to_speaker = {token.plain for token in line.tokens[at + used + 2 : at + used + 3]} & line.language.objects
     return _says(line, at + 1 + used) and not to_speaker  # "the kids call me …"
-
-
-def _of_a_person(line: Line, at: int) -> bool:
-    """Tell whether a person's fact follows, as in "Theo has moved to York", a note in which "Theo has" is no noun."""
-    said = best_match(line, at, third=True)
-    return said is not None and said.attribute in OF_PEOPLE
 
 
 def looked_up(
@@ -161,6 +143,8 @@ def with_name(line: Line, subject: Subject) -> Subject:
     end = subject.end
     end += end < len(tokens) and tokens[end].plain in language.adjectives_after
     subject = replace(subject, end=end)
+    if [token.plain for token in tokens[end : end + 3 : 2]] == [",", ","] and is_name(tokens[end + 1], language):
+        return replace(subject, who=f"{subject.role} {tokens[end + 1].plain}", end=end + 3, name=(tokens[end + 1],))
     while end < len(tokens) and end - subject.end < _MOST_NAMES and is_name(tokens[end], language):
         end += 1
     if end == subject.end and end + 1 < len(tokens) and tokens[end].plain.isalpha() and not _says(line, end):
@@ -180,16 +164,13 @@ def _says(line: Line, at: int) -> bool:
 
 
 def _of_theirs(line: Line, subject: Subject) -> Subject:
-    """Read things of theirs, as in "my son's school", also where it is typed without its sign: "my niece
-    Lilas birthday".
-    """
+    """Read things of theirs, as in "my son's school"."""
     tokens, at = line.tokens, subject.end
     marked = at < len(tokens) and tokens[at].plain == "'s"
-    joined = line.language.name == "en" and bool(subject.name) and subject.who.endswith("s")
-    theirs = _noun(line, at + marked, subject.first) if marked or joined else None
+    theirs = _noun(line, at + 1, subject.first) if marked else None
     if theirs is None or theirs.loose:
         return subject
-    return replace(subject, who=subject.who if marked else subject.who[:-1], end=theirs.end, noun=theirs.noun)
+    return replace(subject, end=theirs.end, noun=theirs.noun)
 
 
 def _of_a_thing(line: Line, at: int, *, noted: bool) -> Subject | None:
@@ -234,7 +215,7 @@ def _bare_noun(line: Line, at: int, first: int) -> Subject | None:
         if used and of_whom and of_whom[0].plain in _OF:
             return None
         new = all(token.plain in line.language.adjectives for token in line.tokens[first:start])
-        if used and new and noun in _WITHOUT_MINE:
+        if used and new and noun in GROUPS["told without my"]:
             return Subject(SELF, first, start + used, at, noun=noun, loose=True)
         if begins(line.tokens, start, line.language.copulas):
             break

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from langmem_plugin.facts.attributes import FactType, Slot, Statement
+from langmem_plugin.facts.attributes import GROUPS, FactType, Slot, Statement
 from langmem_plugin.facts.guards import is_automated, mocks, own_words
 from langmem_plugin.facts.rule_extraction import is_errand, statements
 from langmem_plugin.facts.sentence_splitting import Sentence, Token, after_leads, begins, sentences
@@ -14,7 +14,6 @@ from langmem_plugin.facts.subject import SELF
 from langmem_plugin.languages.language_words import Language
 
 _NO_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)  # any day will do: the reading does not depend on it
-_TASTES: Final = frozenset({"like", "dislike", "preference", "diet", "drinking"})
 _ENOUGH: Final = 2  # words that say something
 
 
@@ -77,7 +76,7 @@ def _whole_value(stated: Sequence[Statement]) -> str | None:
 
 def _of_statement(statement: Statement, value: str | None) -> Classification:
     slot = statement.slot or Slot(SELF, "note", single=False)
-    if slot.attribute in _TASTES and slot.who == SELF and not statement.negated:
+    if slot.attribute in GROUPS["preferences"] and slot.who == SELF and not statement.negated:
         key = "preference"
     else:
         key = "_".join(([] if slot.who == SELF else slot.who.split()) + slot.attribute.split())

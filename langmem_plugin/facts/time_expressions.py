@@ -1,5 +1,6 @@
 """The time at which something holds: the days, months and years of a sentence, made absolute from when it was said."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,10 +17,8 @@ Unit = Literal["day", "week", "month", "year"]
 _Kind = Literal["at", "since", "until"]
 _KINDS: Final[tuple[_Kind, ...]] = ("since", "until", "at")
 _UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
-_YEARS: Final = range(1900, 2101)
 _A_RANGE: Final = 3
 _UP_TO: Final = ("-", "to", "al", "a", "עד")
-_NONE: Final = Phrases()
 _LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 
 
@@ -112,7 +111,7 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
         named = known[1][tuple(words[:used])]
         return _Date(used, moved(today, _LETTERS[named[-1]], int(named[:-1])), _LETTERS[named[-1]])
     for named, step in (("last", -1), ("next", 1)):
-        used = language.times.get(named, _NONE).begin(words)
+        used = language.times[named].begin(words)
         day = language.weekdays.get(words[used]) if 0 < used < len(words) else None
         if day is not None:
             days = (day - today.weekday()) % 7 or 7
@@ -130,7 +129,7 @@ def _fixed_times(language: Language) -> tuple[Phrases, Mapping[tuple[str, ...], 
 
 def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
     """Return the time so long ago: "two years ago", "hace tres meses", "לפני 3 שנים"."""
-    before = language.times.get("before", _NONE).begin(words)
+    before = language.times["before"].begin(words)
     counted = number(words[before:])
     if counted is None and words[before : before + 1] == ["a"]:
         counted = (1, 1)
@@ -139,7 +138,7 @@ def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | N
     at = before + counted[1]
     for unit in _UNITS:
         used = language.times[unit].begin(words[at:])
-        after = language.times.get("ago", _NONE).begin(words[at + used :]) if used else 0
+        after = language.times["ago"].begin(words[at + used :]) if used else 0
         if used and (before or after):
             return _Date(at + used + after, moved(today, unit, -int(counted[0])), unit)
     return None
@@ -174,12 +173,7 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
             except ValueError:
                 return None
         plain_may = said == "may" and not day and year is None
-        return _Date(
-            at + (year is not None),
-            start,
-            "day" if day else "month",
-            needs_preposition=plain_may,
-        )
+        return _Date(at + (year is not None), start, "day" if day else "month", needs_preposition=plain_may)
     year = _year(first)
     if year is not None:
         return _Date(1, today.replace(year=year, month=1, day=1), "year", needs_preposition=True)
@@ -193,13 +187,11 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
 
 def _day(word: str) -> int | None:
     digits = word.rstrip("stndrh")
-    return (
-        int(digits) if digits.isdigit() and digits.isascii() and len(digits) <= 2 and 1 <= int(digits) <= 31 else None
-    )
+    return int(digits) if re.fullmatch(r"0?[1-9]|[12][0-9]|3[01]", digits) else None
 
 
 def _year(word: str) -> int | None:
-    return int(word) if len(word) == 4 and word.isascii() and word.isdigit() and int(word) in _YEARS else None
+    return int(word) if re.fullmatch(r"(?:19|20)[0-9]{2}|2100", word) else None
 
 
 def _month_near(today: datetime, month: int, *, ahead: bool) -> datetime:

@@ -282,11 +282,8 @@ def forms_of_one(one: str, other: str) -> bool:
 def _clocks_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
     """Tell whether the two are the same but for an hour that was said without am or pm in one of them."""
     left, right = ours - theirs, theirs - ours
-    if len(left) != 1 or len(right) != 1:
-        return False
-    (one,), (other,) = left, right
-    clocks = all(word[0] == "t" and ":" in word for word in (one, other))
-    return clocks and "?" in one + other and of_twelve(one) == of_twelve(other)
+    pairs = [(one, other) for one in left for other in right]
+    return len(left) == len(right) == 1 and any(_one_time(*pair) or _one_time(*pair[::-1]) for pair in pairs)
 
 
 def of_twelve(clock: str) -> tuple[int, str]:

@@ -46,6 +46,11 @@ def told(database_url, offline_model, clock):
         ("My partner is Luuk", "we split up"),
         ("mi novia se llama Ana", "hemos roto"),
         ("I'm pregnant", "I gave birth on Sunday"),
+        ("I bank with Nordea", "we've switched banks to Handelsbanken"),
+        ("my gym is Basefit", "I changed gyms to Sportcity"),
+        ("mi banco es Abanca", "me cambié de banco a Kutxabank"),
+        ("tenemos una perra que se llama Trufa", "Trufa se ha muerto"),
+        ("mi gata se llama Lola", "se ha muerto Lola"),
     ],
 )
 def test_what_is_so_no_more_is_not_told_as_current(told, old, new):
@@ -71,6 +76,9 @@ def test_what_is_so_no_more_is_not_told_as_current(told, old, new):
         ("אני עובד באינטל", "התפטרתי מהוועד"),
         ("אני נשואה לדוד", "נפרדתי מהפסיכולוגית שלי"),
         ("I live in Ghent", "I moved to the back row"),
+        ("אני גר בעכו", "עברתי למחלקה חדשה"),
+        ("my gym is Basefit", "I changed gyms to save money"),
+        ("mi gata se llama Lola", "se ha muerto de risa"),
         ("I smoke a pipe", "I stopped vaping"),
         ("I work at Bosch", "I left Siemens last week"),
         ("I work at Bosch", "I left Bosch in 2015"),
@@ -154,3 +162,17 @@ def test_a_value_is_not_cut_at_its_comma_and_an_aside_is_no_part_of_it(text, kep
 @pytest.mark.spec("M-6")
 def test_a_list_is_one_value_for_a_memory_by_name():
     assert classify("I like plums, figs and cherries").value == "plums, figs and cherries"
+
+
+@pytest.mark.spec("W-2")
+@for_each(
+    ("text", "kept"),
+    [
+        ("my dog, Bramble, is limping", ["Dog, Bramble"]),
+        ("my son, Pieter, is 12", ["Son, Pieter, is 12"]),
+        ("mi hija, Nerea, vive en Soria", ["Hija, Nerea, vive en Soria"]),
+        ("my dog, Bramble and Luuk are here", []),
+    ],
+)
+def test_a_name_between_commas_is_that_of_whom_it_stands_behind(text, kept):
+    assert texts(text) == kept
