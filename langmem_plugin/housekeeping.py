@@ -8,13 +8,13 @@ from datetime import timedelta
 from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import sessions_to_index
-from langmem_plugin.conversation.sessions.session_lifecycle import (
+from langmem_plugin.conversation.sessions.session_timeout import (
     ARCHIVED_TERM,
     INTERRUPT_TERM,
     SESSION_TERM,
+    Silence,
     longest_noted,
 )
-from langmem_plugin.conversation.sessions.session_timeout import Silence
 from langmem_plugin.conversation.turns.message_claims import ANSWERS_KEPT_FOR
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_recording import SYSTEM, acts_from_now_on

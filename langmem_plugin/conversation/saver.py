@@ -31,10 +31,10 @@ from langmem_plugin.conversation.config_keys import is_automated, ticket_of, wit
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import FileEncryption, Media, data_of, files_of
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
-from langmem_plugin.conversation.sessions.session_lifecycle import ARCHIVED_TERM, SessionStore
+from langmem_plugin.conversation.sessions.session_lifecycle import SessionStore
 from langmem_plugin.conversation.sessions.session_move import copy_sessions, standing_still
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.sessions.session_timeout import DEFAULT_SILENCE, Silence
+from langmem_plugin.conversation.sessions.session_timeout import ARCHIVED_TERM, DEFAULT_SILENCE, Silence
 from langmem_plugin.conversation.storage.checkpoint_put_and_get import Runs
 from langmem_plugin.conversation.storage.checkpoint_rows import MESSAGES, CheckpointStore
 from langmem_plugin.conversation.storage.message_rows import CountTokens, estimated_tokens

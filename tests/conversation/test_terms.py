@@ -9,7 +9,7 @@ import pytest
 
 from langmem_plugin import ConversationSaver, Settings
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.session_lifecycle import (
+from langmem_plugin.conversation.sessions.session_timeout import (
     ARCHIVED_TERM,
     INTERRUPT_TERM,
     SESSION_TERM,

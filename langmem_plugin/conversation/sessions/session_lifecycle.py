@@ -1,27 +1,25 @@
-"""Finds the session that a call belongs to; begins, hands over, touches and ends sessions, by every service's terms."""
+"""Finds the session that a call belongs to; begins, hands over, touches and ends sessions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache, partial
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
 from langgraph.checkpoint.serde.types import INTERRUPT
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation import config_keys
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
-from langmem_plugin.conversation.sessions.session_timeout import Silence
+from langmem_plugin.conversation.sessions.session_timeout import INTERRUPT_TERM, SESSION_TERM, NotedTerms, Silence
 from langmem_plugin.conversation.storage.checkpoint_rows import CheckpointStore, FirstState
 from langmem_plugin.conversation.turns.turn_queue import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
-from langmem_plugin.database.operations_tables import upkeep
 from langmem_plugin.database.owners_and_erasures import newest_erasure, refuse_erased
-from langmem_plugin.database.schema import put
 from langmem_plugin.errors import InvalidInput, SessionExpired, TurnLost
 from langmem_plugin.identifiers import IdentifierKey, thread_key
 from langmem_plugin.logs import event_log
@@ -32,15 +30,6 @@ log = event_log(__name__)
 _MOST_RUNS, _MOST_THREADS = 4_096, 10_000
 _EXPIRED_AT_ONCE = 50
 _EXPIRED = "this conversation has ended and its question with it: send a new message"
-
-SESSION_TERM, INTERRUPT_TERM, ARCHIVED_TERM = "session_timeout", "interrupt_timeout", "archived_for"
-
-Terms = dict[str, timedelta | None]
-"""Lengths by the names above; None is for ever."""
-
-_EVERY = timedelta(hours=1)
-_HOLDS = timedelta(weeks=1)
-_LONGEST = timedelta(days=100_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,48 +45,6 @@ class _Run:
     session_id: str | None
     erasures_seen: int | None = None
     expired: bool = False
-
-
-class NotedTerms:
-    """The terms that this process notes for its service: at the first write, and then about once an hour."""
-
-    def __init__(self, own: Terms) -> None:
-        self.own = own
-        self._noted_at: datetime | None = None
-
-    def note(self, connection: Connection, now: datetime) -> None:
-        """Note the terms in a transaction that writes, after it has locked its session.
-
-        In the other order two transactions of one person would wait for each other. Terms that no service has noted for
-        a week are forgotten.
-        """
-        if self._noted_at is not None and abs(now - self._noted_at) < _EVERY:
-            return
-        seconds = {f"{name} {_seconds(length)}": _seconds(length) for name, length in self.own.items()}
-        stored = connection.execute(select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.in_(seconds)))
-        fresh = {name for name, noted_at in stored if abs(now - noted_at) < _EVERY}
-        for name in sorted(seconds.keys() - fresh):  # in the same order for all, else two services would wait
-            put(connection, upkeep, {"name": name}, {"noted_at": now, "seconds": seconds[name]})
-            term = name.partition(" ")[0]
-            old = (upkeep.c.name.startswith(term), upkeep.c.noted_at <= now - _HOLDS)
-            connection.execute(delete(upkeep).where(*old))
-        self._noted_at = now if fresh == seconds.keys() else None  # only once they are seen to be committed
-
-
-def longest_noted(connection: Connection, own: Terms) -> Terms:
-    """The longest terms among a process's own and those that services noted."""
-    rows = connection.execute(select(upkeep.c.name, upkeep.c.seconds)).all()
-    found: Terms = {}
-    for term, length in own.items():
-        noted = [seconds for name, seconds in rows if name.startswith(term)]
-        lengths = [length, *(None if each is None else timedelta(seconds=each) for each in noted)]
-        found[term] = max(lengths, key=lambda each: timedelta.max if each is None else each)
-    return found
-
-
-def _seconds(length: timedelta | None) -> int | None:
-    """The length in whole seconds, rounded up: in a fraction of a second a conversation is alive too."""
-    return None if length is None or length > _LONGEST else -(-length // timedelta(seconds=1))
 
 
 class SessionStore:

@@ -1,12 +1,25 @@
-"""The silence that ends a session: how long a conversation may be quiet, and longer while it waits for an answer."""
+"""The silence that ends a session, longer while it waits for an answer, and such terms as services note them."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy import Connection, delete, select
+
+from langmem_plugin.database.operations_tables import upkeep
+from langmem_plugin.database.schema import put
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.settings import INTERRUPT_TIMEOUT, SESSION_TIMEOUT
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+SESSION_TERM, INTERRUPT_TERM, ARCHIVED_TERM = "session_timeout", "interrupt_timeout", "archived_for"
+
+Terms = dict[str, timedelta | None]
+"""Lengths by the names above; None is for ever."""
+
+_EVERY = timedelta(hours=1)
+_HOLDS = timedelta(weeks=1)
+_LONGEST = timedelta(days=100_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +63,45 @@ def is_silent(last_active: datetime, ahead: datetime | None, now: datetime, time
     if timeout is None or (ahead is not None and ahead <= now and now - ahead < timeout):
         return False
     return now - last_active >= timeout
+
+
+class NotedTerms:
+    """The terms that this process notes for its service: at the first write, and then about once an hour."""
+
+    def __init__(self, own: Terms) -> None:
+        self.own = own
+        self._noted_at: datetime | None = None
+
+    def note(self, connection: Connection, now: datetime) -> None:
+        """Note the terms in a transaction that writes, after it has locked its session.
+
+        In the other order two transactions of one person would wait for each other. Terms that no service has noted for
+        a week are forgotten.
+        """
+        if self._noted_at is not None and abs(now - self._noted_at) < _EVERY:
+            return
+        seconds = {f"{name} {_seconds(length)}": _seconds(length) for name, length in self.own.items()}
+        stored = connection.execute(select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.in_(seconds)))
+        fresh = {name for name, noted_at in stored if abs(now - noted_at) < _EVERY}
+        for name in sorted(seconds.keys() - fresh):  # in the same order for all, else two services would wait
+            put(connection, upkeep, {"name": name}, {"noted_at": now, "seconds": seconds[name]})
+            term = name.partition(" ")[0]
+            old = (upkeep.c.name.startswith(term), upkeep.c.noted_at <= now - _HOLDS)
+            connection.execute(delete(upkeep).where(*old))
+        self._noted_at = now if fresh == seconds.keys() else None  # only once they are seen to be committed
+
+
+def longest_noted(connection: Connection, own: Terms) -> Terms:
+    """The longest terms among a process's own and those that services noted."""
+    rows = connection.execute(select(upkeep.c.name, upkeep.c.seconds)).all()
+    found: Terms = {}
+    for term, length in own.items():
+        noted = [seconds for name, seconds in rows if name.startswith(term)]
+        lengths = [length, *(None if each is None else timedelta(seconds=each) for each in noted)]
+        found[term] = max(lengths, key=lambda each: timedelta.max if each is None else each)
+    return found
+
+
+def _seconds(length: timedelta | None) -> int | None:
+    """The length in whole seconds, rounded up: in a fraction of a second a conversation is alive too."""
+    return None if length is None or length > _LONGEST else -(-length // timedelta(seconds=1))
