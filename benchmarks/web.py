@@ -167,14 +167,15 @@ async def measured(at, tokens, people, keys, rounds):
     async with httpx.AsyncClient(base_url=at, limits=limits, timeout=60) as client:
         lists = [(f"/api/memory?offset={50 * (number % 20)}", tokens[0]) for number in range(AT_ONCE)]
         await asked(client, [*lists, *[("/bare", tokens[0])] * AT_ONCE], AT_ONCE)  # connections, threads, caches
-        told("bare route, one at a time", *await asked(client, [("/bare", "x")] * 200, 1))
-        told("list 50 of 1,000, one at a time", *await asked(client, lists * 2, 1))
-        told("search in 1,000 by words, one at a time", *await asked(client, [_search(tokens[0], "pass")] * 200, 1))
+        told("bare route, one at a time", *await asked(client, [("/bare", "x")] * 20 * rounds, 1))
+        told("list 50 of 1,000, one at a time", *await asked(client, (lists * 2)[: 20 * rounds], 1))
+        found = [_search(tokens[0], "pass")] * 20 * rounds
+        told("search in 1,000 by words, one at a time", *await asked(client, found, 1))
         told("bare route, 100 at once", *await asked(client, [("/bare", "x")] * AT_ONCE * rounds, AT_ONCE))
         told("list 50 of 1,000, 100 at once", *await asked(client, lists * rounds, AT_ONCE))
         typed = [_search(tokens[1 + who], _WORDS[who % 8][: 1 + key]) for key in range(keys) for who in range(people)]
         told(f"{people:,} people type {keys} letters each, 100 at once", *await asked(client, typed, AT_ONCE))
-        writers, edits = 10, 10
+        writers, edits = 10, rounds
         done, refused = await edited(client, tokens[0], writers, edits)
         print(f"  {writers} writers of one memory, {edits} edits each: {done} of {writers * edits} are there, "
               f"{refused} were refused as late and done anew")  # fmt: skip

@@ -1,16 +1,16 @@
 """The benchmarks that judge are run in their smallest size, so that none of them expects what is not so any more."""
 
-import os
 import pkgutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import benchmarks
+from benchmarks.faults import __main__ as faults
 from benchmarks.faults.oracle import Oracle
 from langmem_plugin import PhoneMemory
+from tests.warm_process import ran
 
 pytestmark = pytest.mark.slow
 
@@ -21,16 +21,15 @@ OTHERS = {
 }
 
 
-def run(name, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", f"benchmarks.{name}", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.fixture
+def play(monkeypatch, capfd):
+    """Causes faults of a kind: what is killed are processes of its own, forked from a warm one."""
+
+    def play(kind, *arguments):
+        monkeypatch.setattr(sys, "argv", ["faults", "--quick", "--only", kind, *arguments])
+        assert faults.main() == 0, capfd.readouterr()
+
+    return play
 
 
 def test_every_benchmark_finds_the_parts_that_it_measures():
@@ -44,21 +43,22 @@ def test_every_benchmark_finds_the_parts_that_it_measures():
 
 @pytest.mark.spec("C-21", "C-23", "C-27")
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_lost_or_answered_twice_whatever_happens(kind):
-    run("faults", "--quick", "--only", kind)
+def test_nothing_is_lost_or_answered_twice_whatever_happens(play, kind):
+    play(kind)
 
 
 @pytest.mark.spec("C-21", "C-23", "C-24", "C-27")
 @pytest.mark.parametrize("kind", ["commands", "forks", "server", "pooler"])
-def test_nor_on_postgresql(postgresql_server, kind):
+def test_nor_on_postgresql(postgresql_server, play, kind):
     with postgresql_server.copy(f"faults_{kind}") as url:
-        run("faults", "--quick", "--only", kind, "--url", url)
+        play(kind, "--url", url)
 
 
 @pytest.mark.spec("C-21")
 @pytest.mark.parametrize(("name", "arguments"), OTHERS.items(), ids=OTHERS)
 def test_the_other_benchmarks_that_judge_find_nothing_wrong(name, arguments):
-    run(name, *arguments)
+    main = "import runpy, sys; runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+    ran(main, f"benchmarks.{name}", *arguments)
 
 
 @pytest.mark.spec("C-21")

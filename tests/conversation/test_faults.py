@@ -18,6 +18,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import select, update
 
+from benchmarks.faults import __main__ as faults
 from langmem_plugin import ConversationSaver, PhoneMemory
 from langmem_plugin.conversation.storage.message_rows import TEXT
 from langmem_plugin.conversation.storage.session_repair import examine
@@ -281,17 +282,13 @@ def test_a_file_that_is_no_database_is_an_error_that_leaves_it_alone(tmp_path):
 
 
 @pytest.mark.spec("C-5")
-def test_a_process_killed_in_the_middle_of_turns_loses_nothing_it_acknowledged(database_url):
+def test_a_process_killed_in_the_middle_of_turns_loses_nothing_it_acknowledged(database_url, monkeypatch, capsys):
     kills = 10 if database_url.startswith("sqlite") else 4
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.faults", "--only", "kills", "--kills", str(kills), "--url", database_url],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parents[2],
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    names, figures = (re.split(r"  +", line.strip()) for line in done.stdout.splitlines())
+    arguments = ["faults", "--only", "kills", "--kills", str(kills), "--url", database_url]
+    monkeypatch.setattr(sys, "argv", arguments)
+    ended, told = faults.main(), capsys.readouterr()
+    assert ended == 0, told
+    names, figures = (re.split(r"  +", line.strip()) for line in told.out.splitlines())
     found = dict(zip(["kind", *names], figures, strict=True))
     assert found["kind"] == f"{kills} kills"
     assert found["lost"] == "0"
