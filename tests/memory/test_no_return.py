@@ -354,3 +354,17 @@ def test_what_is_history_at_once_in_a_batch_takes_nobodys_place_and_loses_none(m
     memory.remember_many(ERIN, [(text, {"said_at": clock() + timedelta(days=day)}) for text, day in told])
     assert texts(memory) == ["I live in Jaffa"]
     assert texts(memory, ERIN, "superseded") == ["I live in Eilat", "I live in Haifa"]
+
+
+@pytest.mark.spec("W-6")
+def test_what_was_forgotten_of_an_attribute_hides_nothing_that_holds(memory, clock):
+    """More was told of it and forgotten since than a new fact is compared with."""
+    held = memory.remember(ERIN, OLD)
+    over = {"text": "I live in Ramat Gan", "status": "forgotten"}
+    for at in range(120):
+        clock.forward(minutes=1)
+        told = {"id": f"told {at}", "created_at": clock(), "updated_at": clock()}
+        memory.take_in(ERIN, [held.memory.model_copy(update=over | told)])
+    clock.forward(days=1)
+    assert memory.remember(ERIN, "I moved to Leeds").concerned == (held.id,)
+    assert texts(memory) == ["I moved to Leeds"]
