@@ -20,7 +20,7 @@ from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru_cache import LruCache
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.find.recall import NOTHING_TOLD, ReplyMemory, Told
+from langmem_plugin.memory.find.recall_and_visibility import NOTHING_TOLD, ReplyMemory, Told
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.instructions.standing_instructions import Instruction, applying
 from langmem_plugin.references.shown.tool_data import plain

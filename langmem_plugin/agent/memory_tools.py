@@ -17,7 +17,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotF
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import FoundMessage
-from langmem_plugin.memory.find.recall import search_for
+from langmem_plugin.memory.find.recall_and_visibility import search_for
 from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory, Result, as_text
 from langmem_plugin.text_sanitizing import one_line

@@ -29,8 +29,8 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.find.recall import Told, scopes_of
-from langmem_plugin.memory.keep.usage_log import Access
+from langmem_plugin.memory.find.recall_and_visibility import Told, scopes_of
+from langmem_plugin.memory.keep.usage_and_verdicts import Access
 
 log = event_log(__name__)
 

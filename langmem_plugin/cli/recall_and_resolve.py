@@ -10,7 +10,7 @@ from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.errors import ConfigurationError, InvalidInput
-from langmem_plugin.memory.find.recall import RELEVANT, search_for
+from langmem_plugin.memory.find.recall_and_visibility import RELEVANT, search_for
 from langmem_plugin.references import Resolution
 from langmem_plugin.references import resolve as resolve_utterance
 

@@ -19,7 +19,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.changes_and_checksums import all_rows, each_row
 from langmem_plugin.memory.keep.memory_row_mapping import searched, valid
-from langmem_plugin.memory.keep.usage_log import verdicts_of
+from langmem_plugin.memory.keep.usage_and_verdicts import verdicts_of
 from langmem_plugin.memory.memory_types import storable
 
 UNCATEGORIZED, OF_THEIR_OWN, ENCRYPTED = "uncategorized", "of their own", "encrypted"

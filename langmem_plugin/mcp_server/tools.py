@@ -28,7 +28,7 @@ from langmem_plugin.mcp_server.results import (
     TakenInstruction,
 )
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.find.recall import search_for
+from langmem_plugin.memory.find.recall_and_visibility import search_for
 from langmem_plugin.memory.memory_types import Remembered, Status, storable
 from langmem_plugin.plugin import PhoneMemory
 

@@ -25,7 +25,7 @@ from langmem_plugin.memory.keep.changes_and_checksums import Damages
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.reembedding import Reembedding
 from langmem_plugin.memory.keep.retention import Retention
-from langmem_plugin.memory.keep.usage_log import UsageLog
+from langmem_plugin.memory.keep.usage_and_verdicts import UsageLog
 from langmem_plugin.memory.keep.vectors import StoredVectors
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Found, Memory, Mode, Status
 from langmem_plugin.memory.write.collection_adoption import CollectionAdoption

@@ -32,7 +32,7 @@ from langmem_plugin.database.people_tables import person as person_table
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.keep.usage_log import logged
+from langmem_plugin.memory.keep.usage_and_verdicts import logged
 from langmem_plugin.memory.memory_types import LIVE
 from langmem_plugin.people import consent_records, links, person_settings
 from langmem_plugin.portability import document_format as exported

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.memory.instructions.standing_instructions import InstructionContent
-from langmem_plugin.memory.keep.usage_log import Access
+from langmem_plugin.memory.keep.usage_and_verdicts import Access
 from langmem_plugin.memory.memory_types import MemoryContent
 
 FORMAT: Final = "langmem-plugin person"

@@ -31,9 +31,9 @@ from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.instructions.standing_instructions import Instruction
 from langmem_plugin.memory.keep.categories import Category
 from langmem_plugin.memory.keep.memory_row_mapping import checked, validated
-from langmem_plugin.memory.keep.usage_log import Use
-from langmem_plugin.memory.keep.usage_log import keep as keep_uses
-from langmem_plugin.memory.keep.usage_log import there as uses_there
+from langmem_plugin.memory.keep.usage_and_verdicts import Use
+from langmem_plugin.memory.keep.usage_and_verdicts import keep as keep_uses
+from langmem_plugin.memory.keep.usage_and_verdicts import there as uses_there
 from langmem_plugin.memory.memory_types import Memory, worded
 from langmem_plugin.memory.write.memory_merge import OwnerMerge
 from langmem_plugin.people import consent_records, links, person_settings

@@ -9,7 +9,7 @@ from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts, verdicts_of
+from langmem_plugin.memory.keep.usage_and_verdicts import Verdicts, count_verdicts, verdicts_of
 from langmem_plugin.writing.consent import Consents
 
 log = event_log(__name__)

@@ -6,7 +6,7 @@ from sqlalchemy import insert, select
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replying.reply_texts import replies_in
 from langmem_plugin.database.conversation_tables import question
-from langmem_plugin.memory.find.recall import SHARED, share
+from langmem_plugin.memory.find.recall_and_visibility import SHARED, share
 from tests.cases import for_each
 
 ERIN, JASON = "+972501234567", "+972501234568"

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from langmem_plugin import MemoryState, NotAuthorized, PhoneMemory, Settings
 from langmem_plugin.database.conversation_tables import checkpoint, message, session
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.find.recall import SHARED, share
+from langmem_plugin.memory.find.recall_and_visibility import SHARED, share
 from tests.cases import for_each
 from tests.stated import stated
 

@@ -14,7 +14,7 @@ from langchain_core.tools import tool
 from langgraph.config import get_config
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.memory.find.recall import share
+from langmem_plugin.memory.find.recall_and_visibility import share
 from tests.chat_graph import chat_graph
 
 pytestmark = [pytest.mark.both_engines, pytest.mark.slow]

@@ -7,7 +7,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langmem_plugin import InvalidInput, PhoneMemory, Settings
-from langmem_plugin.memory.find.recall import share
+from langmem_plugin.memory.find.recall_and_visibility import share
 from tests.cases import for_each
 from tests.log_events import events
 from tests.stated import conversation, stated

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
-from langmem_plugin.memory.find.recall import SHARED, share
+from langmem_plugin.memory.find.recall_and_visibility import SHARED, share
 from tests.cases import for_each
 from tests.stated import stated
 

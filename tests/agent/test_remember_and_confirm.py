@@ -12,7 +12,7 @@ from langmem_plugin.agent.commands.command_dispatch import Reading
 from langmem_plugin.agent.commands.remember_and_confirm import verdict
 from langmem_plugin.agent.replying.reply_texts import ENGLISH, replies_in
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
-from langmem_plugin.memory.keep.usage_log import Verdicts
+from langmem_plugin.memory.keep.usage_and_verdicts import Verdicts
 from langmem_plugin.writing.confirmation import Confirmations
 from tests.cases import for_each
 from tests.chat_graph import chat_graph

@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langmem_plugin.memory.find.recall import share
+from langmem_plugin.memory.find.recall_and_visibility import share
 from tests.mcp_server.conftest import ANNA
 
 pytestmark = pytest.mark.both_engines

@@ -1,6 +1,6 @@
 """Recall as a reply asks for it, of what is about the talk alone."""
 
-from langmem_plugin.memory.find.recall import RELEVANT, ReplyMemory
+from langmem_plugin.memory.find.recall_and_visibility import RELEVANT, ReplyMemory
 
 
 def recalled_for(service, owner, role, messages):

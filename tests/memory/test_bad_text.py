@@ -11,7 +11,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.errors import InvalidInput, LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.find.recall import ReplyMemory, search_for, share
+from langmem_plugin.memory.find.recall_and_visibility import ReplyMemory, search_for, share
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.memory_types import Filter
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from langmem_plugin.errors import DamagedMemory, LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.find.recall import ReplyMemory
+from langmem_plugin.memory.find.recall_and_visibility import ReplyMemory
 from langmem_plugin.memory.keep.damage_check import examine
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.cases import for_each

@@ -2,7 +2,7 @@
 
 import pytest
 
-from langmem_plugin.memory.find.recall import ReplyMemory
+from langmem_plugin.memory.find.recall_and_visibility import ReplyMemory
 from tests.cases import for_each
 
 ANNA = "+972501234567"

@@ -7,7 +7,7 @@ import pytest
 from langmem_plugin.database.owners_and_erasures import owner_key
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find import recall as visibility
+from langmem_plugin.memory.find import recall_and_visibility as visibility
 from langmem_plugin.memory.find.message_search import PastMessage
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory

@@ -8,7 +8,7 @@ from langmem_plugin.memory.instructions.standing_instructions import StandingIns
 from langmem_plugin.memory.keep.changes_and_checksums import Damages
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
-from langmem_plugin.memory.keep.usage_log import UsageLog
+from langmem_plugin.memory.keep.usage_and_verdicts import UsageLog
 from langmem_plugin.memory.keep.vectors import StoredVectors, unit
 
 pytestmark = pytest.mark.spec("M-2")

@@ -9,7 +9,7 @@ from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.recall import RELEVANT, ReplyMemory, scopes_of, share
+from langmem_plugin.memory.find.recall_and_visibility import RELEVANT, ReplyMemory, scopes_of, share
 from tests.cases import for_each
 
 ANNA, BEN = OwnerKey("+972501234567"), OwnerKey("+972507654321")

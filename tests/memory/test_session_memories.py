@@ -261,7 +261,7 @@ def test_a_batch_whose_ids_collide_is_stored_whole_with_its_vectors_or_not_at_al
 @pytest.mark.spec("M-14")
 def test_a_use_whose_id_collides_is_noted_all_the_same(memory, monkeypatch):
     used = memory.remember(ANNA, "Anna drinks tea")
-    monkeypatch.setattr("langmem_plugin.memory.keep.usage_log.uuid", Repeating(2))
+    monkeypatch.setattr("langmem_plugin.memory.keep.usage_and_verdicts.uuid", Repeating(2))
     for _ in range(3):
         memory.note_access(ANNA, {used.id: 0.5}, "cited")
     with memory.database.read() as connection:

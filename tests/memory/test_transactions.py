@@ -11,7 +11,7 @@ from langmem_plugin.database.memory_tables import history_message
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.message_search import MessageHistory
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.find.recall import ReplyMemory, search_for, share
+from langmem_plugin.memory.find.recall_and_visibility import ReplyMemory, search_for, share
 from langmem_plugin.memory.instructions.standing_instructions import StandingInstructions
 from langmem_plugin.memory.keep.changes_and_checksums import begin_removal
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import normalised, thread_key
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.find.recall import SHARED, share
+from langmem_plugin.memory.find.recall_and_visibility import SHARED, share
 from langmem_plugin.memory.write.key_value_memory import KeyValueMemory
 from tests.memory.recalling import recalled_for
 

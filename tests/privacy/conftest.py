@@ -15,7 +15,7 @@ from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.people_tables import new_link
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts
+from langmem_plugin.memory.keep.usage_and_verdicts import Verdicts, count_verdicts
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.chat_graph import chat_graph
 from tests.conftest import Clock

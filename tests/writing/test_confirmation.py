@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from langmem_plugin import MemoryNotFound, PhoneMemory, StaleMemory
 from langmem_plugin.database.memory_tables import memory as table
-from langmem_plugin.memory.keep.usage_log import Verdicts
+from langmem_plugin.memory.keep.usage_and_verdicts import Verdicts
 
 ERIN, JASON = "+972501234567", "+972501234568"
 

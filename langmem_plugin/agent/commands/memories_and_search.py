@@ -17,7 +17,7 @@ from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory
 from langmem_plugin.memory.find.past_messages import FoundMessage
-from langmem_plugin.memory.find.recall import search_for
+from langmem_plugin.memory.find.recall_and_visibility import search_for
 from langmem_plugin.memory.memory_types import FACT_TYPES, Mode
 from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens
 

@@ -27,7 +27,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.changes_and_checksums import states_of
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
-from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts
+from langmem_plugin.memory.keep.usage_and_verdicts import Verdicts, count_verdicts
 from langmem_plugin.memory.memory_types import LIVE, OVER, Status
 
 _KEPT = (

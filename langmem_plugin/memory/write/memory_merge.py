@@ -28,11 +28,11 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.find import past_messages
 from langmem_plugin.memory.instructions import standing_instructions
 from langmem_plugin.memory.instructions.standing_instructions import same
-from langmem_plugin.memory.keep import categories, usage_log
+from langmem_plugin.memory.keep import categories, usage_and_verdicts
 from langmem_plugin.memory.keep.changes_and_checksums import all_rows, begin_change, begin_removal, owned
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.memory_row_mapping import valid
-from langmem_plugin.memory.keep.usage_log import move_verdicts
+from langmem_plugin.memory.keep.usage_and_verdicts import move_verdicts
 from langmem_plugin.memory.keep.vectors import move_vectors
 from langmem_plugin.memory.memory_types import Memory, Status, plain
 from langmem_plugin.memory.write.key_value_memory import value_of
@@ -161,8 +161,8 @@ class OwnerMerge:
         ]
         self._repository.insert(connection, target, [(each, None) for each in arriving], noted=None)
         move_vectors(connection, memory_vector, source, target, ids)
-        uses = [each for each in usage_log.logged(connection, source) if each.memory_id in ids]
-        usage_log.keep(connection, target, [replace(each, memory_id=ids[each.memory_id]) for each in uses])
+        uses = [each for each in usage_and_verdicts.logged(connection, source) if each.memory_id in ids]
+        usage_and_verdicts.keep(connection, target, [replace(each, memory_id=ids[each.memory_id]) for each in uses])
         _delete(connection, source, memory.c.memory_id, memory_vector, list(ids))
         return ids
 

@@ -22,7 +22,7 @@ from langmem_plugin.memory.keep.changes_and_checksums import begin_change
 from langmem_plugin.memory.keep.memory_filters import matching
 from langmem_plugin.memory.keep.memory_repository import Advice, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
-from langmem_plugin.memory.keep.usage_log import UsageLog
+from langmem_plugin.memory.keep.usage_and_verdicts import UsageLog
 from langmem_plugin.memory.keep.vectors import Vector, unit
 from langmem_plugin.memory.memory_types import (
     EVERYTHING,

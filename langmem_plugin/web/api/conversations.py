@@ -15,7 +15,7 @@ from langmem_plugin.database.audit_recording import acting
 from langmem_plugin.errors import ConfigurationError, LangMemError, UnknownSession
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.find.recall import scopes_of, seen_by
+from langmem_plugin.memory.find.recall_and_visibility import scopes_of, seen_by
 from langmem_plugin.web.api.error_responses import Refused
 from langmem_plugin.web.api.fields import Body, Id, IdInBody, Limit, Offset, Text, Told
 from langmem_plugin.web.api.request_context import Call, Called

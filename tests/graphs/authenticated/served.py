@@ -14,7 +14,7 @@ from langgraph_sdk import Auth
 from typing_extensions import TypedDict
 
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, Settings
-from langmem_plugin.memory.find.recall import share
+from langmem_plugin.memory.find.recall_and_visibility import share
 from langmem_plugin.store import MemoryStore
 from tests.chat_graph import chat_graph
 from tests.stated import stated

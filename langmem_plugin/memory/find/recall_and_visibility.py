@@ -1,4 +1,4 @@
-"""The questions of a talk, its last two messages in every scope of the person, and the memories that a reply needs.
+"""Recall of the memories that a reply needs, by a talk's last two messages, and the visibility of each scope of a person.
 
 What was read for a reply is kept for its prompt.
 """

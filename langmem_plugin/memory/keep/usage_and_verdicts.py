@@ -1,4 +1,4 @@
-"""The uses of memories and instructions, when and how: counted in each, logged for a while."""
+"""The uses of memories and instructions, counted and logged for a while; and the verdicts on memories that waited."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
