@@ -1,4 +1,4 @@
-"""Recall of the memories that a reply needs, by a talk's last two messages, and the visibility of each scope of a person.
+"""Recall of the memories that a reply needs, by a talk's last two messages; which scopes of a person are seen by whom.
 
 What was read for a reply is kept for its prompt.
 """
