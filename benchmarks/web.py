@@ -30,7 +30,7 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.people import rate_limits
 from langmem_plugin.people.access_tokens import AccessTokens
 
-MEMORIES, AT_ONCE = 1_000, 100
+MEMORIES = 1_000
 _WORDS = ("allergic", "birthday", "passport", "dentist", "football", "holidays", "mortgage", "vegetarian")
 _ANNA = "+972501234567"
 
@@ -163,18 +163,19 @@ async def edited(client, token, writers, edits):
 
 
 async def measured(at, tokens, people, keys, rounds):
+    at_once = 10 * rounds
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
     async with httpx.AsyncClient(base_url=at, limits=limits, timeout=60) as client:
-        lists = [(f"/api/memory?offset={50 * (number % 20)}", tokens[0]) for number in range(AT_ONCE)]
-        await asked(client, [*lists, *[("/bare", tokens[0])] * AT_ONCE], AT_ONCE)  # connections, threads, caches
+        lists = [(f"/api/memory?offset={50 * (number % 20)}", tokens[0]) for number in range(at_once)]
+        await asked(client, [*lists, *[("/bare", tokens[0])] * at_once], at_once)  # connections, threads, caches
         told("bare route, one at a time", *await asked(client, [("/bare", "x")] * 20 * rounds, 1))
-        told("list 50 of 1,000, one at a time", *await asked(client, (lists * 2)[: 20 * rounds], 1))
+        told("list 50 of 1,000, one at a time", *await asked(client, lists * 2, 1))
         found = [_search(tokens[0], "pass")] * 20 * rounds
         told("search in 1,000 by words, one at a time", *await asked(client, found, 1))
-        told("bare route, 100 at once", *await asked(client, [("/bare", "x")] * AT_ONCE * rounds, AT_ONCE))
-        told("list 50 of 1,000, 100 at once", *await asked(client, lists * rounds, AT_ONCE))
+        told(f"bare route, {at_once} at once", *await asked(client, [("/bare", "x")] * at_once * rounds, at_once))
+        told(f"list 50 of 1,000, {at_once} at once", *await asked(client, lists * rounds, at_once))
         typed = [_search(tokens[1 + who], _WORDS[who % 8][: 1 + key]) for key in range(keys) for who in range(people)]
-        told(f"{people:,} people type {keys} letters each, 100 at once", *await asked(client, typed, AT_ONCE))
+        told(f"{people:,} people type {keys} letters each, {at_once} at once", *await asked(client, typed, at_once))
         writers, edits = 10, rounds
         done, refused = await edited(client, tokens[0], writers, edits)
         print(f"  {writers} writers of one memory, {edits} edits each: {done} of {writers * edits} are there, "
