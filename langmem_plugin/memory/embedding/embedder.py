@@ -111,10 +111,8 @@ class Embedder:
 
     def each(self, texts: Sequence[str]) -> list[Vector | None]:
         """Return one vector per text, with None for a text that has no vector of a model which answers for others."""
-        found: list[Vector | None] = []
-        for start in range(0, len(texts), _BATCH):
-            found += self._each(texts[start : start + _BATCH])
-        return found
+        batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
+        return [vector for batch in batches for vector in self._each(batch)]
 
     def close(self) -> None:
         """Make every call fail at once from now on, also those that run or wait to be tried again."""

@@ -3,6 +3,7 @@
 import math
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,14 +42,10 @@ class WordIndex:
     def add(self, terms: Sequence[str]) -> int:
         """Add a row; return its number."""
         row = len(self._terms_of)
-        counted: dict[str, int] = {}
-        for term in terms:
-            counted[term] = counted.get(term, 0) + 1
         numbers = []
-        for term, count in counted.items():
-            number = self._number.get(term)
-            if number is None:
-                number = self._number[term] = len(self._rows)
+        for term, count in Counter(terms).items():
+            number = self._number.setdefault(term, len(self._rows))
+            if number == len(self._rows):
                 self.size += sys.getsizeof(term) + _BYTES_PER_TERM
                 self._rows.append(array("I"))
                 self._counts.append(array("H"))

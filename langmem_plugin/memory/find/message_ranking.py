@@ -84,7 +84,8 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
         signals["day"] = near
         score += _DAY * near
     else:
-        assisted = fits & _with_assistant(talks & (speakers == corpus.code_of(_ASSISTANT)), group_of)
+        by_assistant = talks & (speakers == corpus.code_of(_ASSISTANT))
+        assisted = fits & np.isfinite(_highest(by_assistant, group_of, by_assistant))[group_of]  # in its whole session
         late = _lateness(columns["created"], group_of, assisted)
         score += _LATELY * late
     if spread is not None:
@@ -141,11 +142,6 @@ def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[n
     everybody = np.ones_like(group_of, dtype=np.bool_)
     several: NDArray[np.bool_] = _highest(speakers, group_of, everybody) != -_highest(-speakers, group_of, everybody)
     return several[group_of]
-
-
-def _with_assistant(by_assistant: NDArray[np.bool_], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return True for each message in whose session an assistant speaks."""
-    return np.isfinite(_highest(by_assistant, group_of, by_assistant))[group_of]
 
 
 def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: NDArray[np.bool_]) -> Scores:

@@ -1,6 +1,6 @@
 """Check all stored tables of the long-term memory for damage."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -32,16 +32,14 @@ class DamagedRow:
 
 def examine(database: Database) -> list[DamagedRow]:
     """Return the damaged rows; change nothing. Forgotten memories are not read: nobody will be shown them."""
-    return list(dict.fromkeys(_damaged(database)))
-
-
-def _damaged(database: Database) -> Iterator[DamagedRow]:
-    encryption = database.encryption
     with database.read() as connection:
-        for kind, statement, read in _READINGS:
-            for row in each_row(connection, statement):
-                if read(row, encryption) is None:
-                    yield DamagedRow(kind, row[0], row[1])
+        damaged = (
+            DamagedRow(kind, row[0], row[1])
+            for kind, statement, read in _READINGS
+            for row in each_row(connection, statement)
+            if read(row, database.encryption) is None
+        )
+        return list(dict.fromkeys(damaged))
 
 
 def _vector(table: Table, row: AnyRow, encryption: Encryption) -> bytes | None:
