@@ -1,4 +1,5 @@
-"""The processor time of one reply beside the bare graph on a stock saver, with its shares, statements and embeddings.
+"""The processor time of one reply with its shares, statements and embeddings, beside two graphs on stock parts: one
+that only answers, and one that also looks up the nearest of the same facts by the same model.
 
 python -m benchmarks.reply_cost [--earlier 50] [--replies 40] [--sqlite | --postgresql]
 """
@@ -8,10 +9,11 @@ import collections
 import os
 import signal
 import sqlite3
+import statistics
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from langchain_core.messages import AIMessage, SystemMessage
@@ -20,12 +22,14 @@ from langgraph.graph import START, MessagesState, StateGraph
 from benchmarks.counting import counting
 from benchmarks.faults.server import children_of
 from langmem_plugin import MemoryState, PhoneMemory
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
-_PHONE = "+972501234567"
 _KNOWN = ("My cat is Tom", "I love Italian food", "My dentist is Dr. Cohen", "I live in Haifa", "My sister is Dana")
 _ASKED = ("what shall we cook tonight?", "something with lentils, for four", "and what do I need to buy?", "number 2")
 _ANSWER = AIMessage("I found these:\n1. Pasta al forno\n2. Shakshuka\n3. Lentil soup\nWhich one do you want?")
-_ROUNDS = 5
+_A_ROUND = 4  # replies
+_TOLD = 0.01  # the least share
+_INDEX = {"dims": 384, "embed": OfflineEmbeddings()}
 _SAMPLE_SECONDS = 0.001
 _PACKAGES = "/langmem_plugin/", "/langgraph/"
 
@@ -43,14 +47,29 @@ def with_memory(memory):
     return graph.compile(checkpointer=memory.saver)
 
 
+def _answer(state):
+    [SystemMessage("You help a family to cook."), *state["messages"]]
+    return {"messages": AIMessage(_ANSWER.content)}
+
+
 def bare(saver):
     """The same answer from a graph of one node."""
+    return StateGraph(MessagesState).add_node("agent", _answer).add_edge(START, "agent").compile(checkpointer=saver)
 
-    def agent(state):
-        [SystemMessage("You help a family to cook."), *state["messages"]]
-        return {"messages": AIMessage(_ANSWER.content)}
 
-    return StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=saver)
+def with_stock_memory(saver, store):
+    """The least that recalls: the nearest facts of the person, from LangGraph's own store."""
+
+    def recall(state, config):
+        found = store.search(_facts_of(config["configurable"]["thread_id"]), query=state["messages"][-1].text, limit=30)
+        return {"recalled": [each.key for each in found]}
+
+    graph = StateGraph(MemoryState).add_node("recall", recall).add_node("agent", _answer)
+    return graph.add_edge(START, "recall").add_edge("recall", "agent").compile(checkpointer=saver)
+
+
+def _facts_of(phone):
+    return "facts", phone.removeprefix("+")
 
 
 class Ours:
@@ -65,7 +84,7 @@ class Ours:
         for fact in _KNOWN:
             self.memory.service.remember(phone, fact)
 
-    def reply(self, phone=_PHONE):
+    def reply(self, phone):
         self.count += 1
         text = f"{_ASKED[self.count % len(_ASKED)]} ({self.count})"
         self.memory.reply(self.graph, phone, text, message_id=f"{phone} {self.count}")
@@ -75,15 +94,17 @@ class Ours:
 
 
 class Stock:
-    def __init__(self, saver, connection=None):
-        self.graph = bare(saver)
+    def __init__(self, saver, connection=None, store=None):
+        self.graph = with_stock_memory(saver, store) if store else bare(saver)
+        self._store = store
         self.count = 0
         self._traced = [connection] if connection else []
 
     def begin(self, phone):
-        pass
+        for number, fact in enumerate(_KNOWN if self._store else ()):
+            self._store.put(_facts_of(phone), str(number), {"text": fact})
 
-    def reply(self, phone=_PHONE):
+    def reply(self, phone):
         self.count += 1
         text = f"{_ASKED[self.count % len(_ASKED)]} ({self.count})"
         self.graph.invoke({"messages": [("user", text)]}, {"configurable": {"thread_id": phone}})
@@ -95,13 +116,22 @@ class Stock:
 @contextmanager
 def on_sqlite():
     from langgraph.checkpoint.sqlite import SqliteSaver
+    from langgraph.store.memory import InMemoryStore
 
-    with tempfile.TemporaryDirectory() as folder:
-        connection = sqlite3.connect(f"{folder}/stock.db", check_same_thread=False)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         ours = Ours(f"sqlite:///{folder}/ours.db")
-        yield {"ours": ours, "SqliteSaver": Stock(SqliteSaver(connection), connection)}
-        ours.memory.close()
-        connection.close()
+        opened.callback(ours.memory.close)
+
+        def stock(name, store=None):
+            connection = sqlite3.connect(f"{folder}/{name}.db", check_same_thread=False)
+            opened.callback(connection.close)
+            return Stock(SqliteSaver(connection), connection, store)
+
+        yield {
+            "ours": ours,
+            "bare": stock("bare"),
+            "with InMemoryStore": stock("facts", InMemoryStore(index=_INDEX)),
+        }
 
 
 @contextmanager
@@ -137,21 +167,29 @@ def postgres_saver(url, most=8):
 
 @contextmanager
 def on_postgresql():
-    with server() as (made, first), postgres_saver(made("stock")) as saver:
+    from langgraph.store.postgres import PostgresStore
+
+    with (
+        server() as (made, first),
+        postgres_saver(made("bare")) as saver,
+        postgres_saver(facts := made("facts")) as beside_facts,
+        PostgresStore.from_conn_string(facts, index=_INDEX) as store,
+    ):
+        store.setup()
         ours = Ours(made("ours"))
         ours.server = first
-        yield {"ours": ours, "PostgresSaver": Stock(saver)}
+        yield {"ours": ours, "bare": Stock(saver), "with PostgresStore": Stock(beside_facts, store=store)}
         ours.memory.close()
 
 
-def milliseconds(player, replies):
+def milliseconds(player, replies, phone):
     start = time.process_time()
     for _ in range(replies):
-        player.reply()
+        player.reply(phone)
     return (time.process_time() - start) / replies * 1000
 
 
-def server_milliseconds(first, player, replies):
+def server_milliseconds(first, player, replies, phone):
     """What the server's processes take of the processor for each reply; they live on after it."""
 
     def taken():
@@ -160,11 +198,11 @@ def server_milliseconds(first, player, replies):
         return sum(int(ticks) for each in times for ticks in each) / os.sysconf("SC_CLK_TCK")
 
     before = taken()
-    milliseconds(player, replies)
+    milliseconds(player, replies, phone)
     return (taken() - before) / replies * 1000
 
 
-def shares(player, replies):
+def shares(player, replies, phone):
     """Of the samples of the main thread, how many were taken in which file of the package, or in the graph."""
     taken = collections.Counter()
 
@@ -176,7 +214,7 @@ def shares(player, replies):
     before = signal.signal(signal.SIGPROF, sample)
     signal.setitimer(signal.ITIMER_PROF, _SAMPLE_SECONDS, _SAMPLE_SECONDS)
     try:
-        milliseconds(player, replies)
+        milliseconds(player, replies, phone)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
@@ -190,35 +228,38 @@ def _part(file):
 
 def measured(name, opened, earlier, replies):
     with opened() as players:
-        for player in players.values():
-            player.begin(_PHONE)
-            for _ in range(earlier // 2):
-                player.reply()
-        each = replies // _ROUNDS
-        # They take turns at it: the machine is not the same from one minute to the next.
-        rounds = [{who: milliseconds(player, each) for who, player in players.items()} for _ in range(_ROUNDS)]
-        best = {who: min(one[who] for one in rounds) for who in players}
+        # Each person has as many messages before: in one long talk the first replies would be other ones than the last.
+        rounds = []
+        for number in range(max(1, replies // _A_ROUND)):
+            phone = f"+9725012{number:05}"
+            for player in players.values():
+                player.begin(phone)
+                for _ in range(earlier // 2):
+                    player.reply(phone)
+            # They take turns at it: the machine is not the same from one minute to the next.
+            rounds.append({who: milliseconds(player, _A_ROUND, phone) for who, player in players.items()})
         for who, player in players.items():
             with player.counted() as counts:
-                player.reply()
-            ratio = best["ours"] / best[who]
+                player.reply(phone)
+            taken = statistics.median(one[who] for one in rounds)
+            ratio = statistics.median(one["ours"] / one[who] for one in rounds)
             print(
-                f"{name:11} {who:14} {best[who]:6.1f} ms of the processor (ours is {ratio:4.2f} x)"
+                f"{name:11} {who:18} {taken:6.1f} ms of the processor (ours is {ratio:4.2f} x)"
                 f" {len(counts.statements):4} statements {counts.transactions:3} transactions"
-                f" {counts.synchronous:3} synchronous {counts.embedded:3} texts embedded"
+                f" {counts.synchronous:3} synchronous{f' {counts.embedded:3} texts embedded' * (who == 'ours')}"
             )
             if players["ours"].server:
-                spent = server_milliseconds(players["ours"].server, player, replies * 4)
-                print(f"{'':26} {spent:6.1f} ms of the server's processor")
-        for room, share in shares(players["ours"], replies):
-            if share >= 0.01:
-                print(f"{'':11} {'':14} {share:6.0%} {room}")
+                spent = server_milliseconds(players["ours"].server, player, replies, phone)
+                print(f"{'':30} {spent:6.1f} ms of the server's processor")
+        for room, share in shares(players["ours"], replies, phone):
+            if share >= _TOLD:
+                print(f"{'':11} {'':18} {share:6.0%} {room}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--earlier", type=int, default=50, help="messages that were exchanged before")
-    parser.add_argument("--replies", type=int, default=50, help="that are measured")
+    parser.add_argument("--replies", type=int, default=50, help="that are measured, by several people")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--sqlite", action="store_true")
     only.add_argument("--postgresql", action="store_true")

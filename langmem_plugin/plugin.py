@@ -98,7 +98,7 @@ class PhoneMemory(Parts):
         """Return a node that writes to `recalled` what the model should know. Put it before the agent."""
 
         def recall(state: Any) -> dict[str, Any]:
-            return {"recalled": self.recall(state)}
+            return self.context.recall_step(messages_of(state))
 
         return named_node(recall, "recall")
 

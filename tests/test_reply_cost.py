@@ -31,7 +31,7 @@ def test_a_reply_asks_no_more_of_the_database_and_of_the_model_than_its_budget(
         cost = [_of_four_replies(memory, graph, f"week {week}") for week in range(3)]
     # What LangGraph's threads bring too late for the transaction it belongs to takes another.
     cheapest = [min(each) for each in zip(*cost, strict=True)]
-    allowed = (4 * 38, 4 * 9.5, 4, 4 * 9.5 if memory.database.is_sqlite else 4 * 5)
+    allowed = (4 * 35, 4 * 7.5, 4, 4 * 7.5 if memory.database.is_sqlite else 4 * 3.5)
     assert [each for each in zip(cheapest, allowed, strict=True) if each[0] > each[1]] == [], cost
 
 

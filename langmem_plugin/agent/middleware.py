@@ -46,7 +46,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
         if (answer := self._context.command_answered(messages_of(state))) is not None:
             return {"recalled": [], "messages": [answer], "jump_to": "end"}
-        return {"recalled": self._context.recall(messages_of(state))}
+        return self._context.recall_step(messages_of(state))
 
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:

@@ -408,6 +408,20 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             with self.database.write(durable=False) as connection:
                 work(connection, None)
 
+    def write_now(self, config: RunnableConfig, work: Callable[[Connection], None]) -> None:
+        """Do this work in one transaction with what is left of the turn of the config; on disk when this returns.
+
+        Raises TurnLost if another turn has begun.
+        """
+        self._runs.write(config, lambda checkpoints: work(checkpoints.connection))
+
+    def note_repeatable(self, config: RunnableConfig) -> None:
+        """Let what the task of this config writes wait for the next write of its turn.
+
+        It is for a task that can be done again, if the process ends before that, without harm.
+        """
+        self._runs.note_repeatable(config)
+
     def keep_media(self, config: RunnableConfig, blocks: Sequence[Any]) -> Sequence[Any]:
         """Content blocks with references in place of inline data; the files belong to the config's session."""
         with self._runs.open(config) as checkpoints:

@@ -167,7 +167,7 @@ def test_a_message_whose_process_was_killed_is_answered_when_it_is_delivered_aga
     def dying():
         if where == "in a node":
             memory.reply(Echo(memory, die).graph, ERIN, "order it", message_id="m2")
-        monkeypatch.setattr(MessageClaims, "answered", lambda *_: die())
+        monkeypatch.setattr(MessageClaims, "answered", lambda *_, **__: die())
         memory.reply(Echo(memory).graph, ERIN, "order it", message_id="m2")
 
     killed(dying)

@@ -98,7 +98,7 @@ def test_a_person_is_answered_when_the_conversation_is_deleted_meanwhile(memory,
 
 
 @pytest.mark.spec("C-17", "M-10")
-def test_a_reply_takes_fourteen_transactions_at_most_six_of_which_write(memory, monkeypatch):
+def test_a_reply_takes_eight_transactions_at_most_five_of_which_write(memory, monkeypatch):
     graph = assistant(memory)
     memory.reply(graph, ERIN, "/remember I like chicken soup")
     memory.instructions.add(ERIN, "Answer briefly")
@@ -127,9 +127,24 @@ def test_a_reply_takes_fourteen_transactions_at_most_six_of_which_write(memory, 
         memory.reply(graph, ERIN, f"and which soup for dinner on day {day}?")
         takes.append((counted["write"], counted.total()))
 
-    # One asks whose the identifier is, one for a question that a command asked, one for the names that are taken for each
-    # other, one for what was shown. What LangGraph's threads bring too late for the transaction it belongs to takes another.
-    assert any(writes <= 6 and both <= 14 for writes, both in takes), takes
+    # The turn is taken and given back, and its input, the agent's step and what is left of it are written. What
+    # LangGraph's threads bring too late for the transaction it belongs to takes another.
+    assert any(writes <= 5 and both <= 8 for writes, both in takes), takes
+
+
+@pytest.mark.spec("C-5", "C-17")
+def test_what_recall_and_write_nodes_leave_is_seen_in_the_turn_and_on_disk_after_it(memory, database_url, offline_model):
+    graph = assistant(memory)
+    with memory.turn(ERIN) as config:
+        graph.invoke({"messages": [("user", "hello")]}, config)
+        steps = [each.metadata["step"] for each in graph.get_state_history(config)]
+        within = graph.get_state(config)
+    with PhoneMemory(database_url, embeddings=offline_model) as another:
+        after = assistant(another).get_state({"configurable": {"thread_id": ERIN}})
+
+    assert (within.next, [each.text for each in within.values["messages"]]) == ((), ["hello", "You said hello"])
+    assert steps == [3, 2, 1, 0, -1]
+    assert after == within
 
 
 @pytest.mark.spec("C-23")

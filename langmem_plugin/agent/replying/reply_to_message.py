@@ -381,7 +381,7 @@ class Channel:
         if question is not None:
             text = self._asking(task, text, question, config, ids)
         elif ids or along is not None:
-            self.claims.answered(thread, ids, text, config, along=along)
+            self.claims.answered(thread, ids, text, within=partial(self.parts.saver.write_now, config), along=along)
         yield from self._send(task, text, thread, ids)
         return dict.fromkeys(ids or [""], text)
 
@@ -395,7 +395,9 @@ class Channel:
         """
         thread, text = str(config["configurable"]["thread_id"]), question.below(reply)
         try:
-            self.claims.answered(thread, ids, text, config, along=question.open)
+            self.claims.answered(
+                thread, ids, text, within=partial(self.parts.saver.write_now, config), along=question.open
+            )
         except StoreUnavailable:
             if ids:
                 raise

@@ -34,6 +34,7 @@ from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.checkpoint_rows import CheckpointStore, SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
+from langmem_plugin.lru import LruCache
 
 
 def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
@@ -42,6 +43,8 @@ def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> b
 
 _COMPANY_SECONDS = 0.005
 """The seconds that a task's writes wait for the checkpoint, which nearly always follows them at once."""
+
+_MOST_REPEATABLE = 4_096
 
 _HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
 
@@ -73,6 +76,8 @@ class Runs:
         self._sessions = sessions
         self._checkpoints = checkpoints
         self._writing = [process_forks.Lock() for _ in range(64)]
+        self._repeatable: LruCache[str, bool] = LruCache(_MOST_REPEATABLE)
+        """The ids of tasks whose work can be done again, and of the checkpoints that they work on."""
         self._begin_with_none()
         process_forks.register(after_in_child=self._begin_with_none)
 
@@ -87,6 +92,7 @@ class Runs:
         if not namespace and checkpoint_id is None and (handed := config["configurable"].get(config_keys.FIRST_STATE)):
             first: CheckpointTuple | None = handed.pop()
             return first
+        self.settle(config)
         with self._database.read() as connection:
             session = self._sessions.find(connection, config)
             over = self._sessions.is_over(connection, session, config)
@@ -123,6 +129,7 @@ class Runs:
         self, config: RunnableConfig, wanted: Mapping[str, Any] | None, before: RunnableConfig | None
     ) -> Iterator[CheckpointTuple]:
         namespace, only = config["configurable"].get("checkpoint_ns"), get_checkpoint_id(config)
+        self.settle(config)
         with self._database.read() as connection:
             session = self._sessions.find(connection, config)
             if session is None:
@@ -167,10 +174,11 @@ class Runs:
         def save(checkpoints: SessionCheckpoints) -> None:
             checkpoints.save(namespace, checkpoint, facts, new_versions, parent_id)
 
-        if begins and config_keys.ticket_of(config) is not None and not config_keys.stores_each_step(config):
-            self.leave(config, save)  # the first step's checkpoint follows before any node runs
+        # The first step's checkpoint follows before any node runs.
+        if self._may_leave(config) and (begins or self._is_repeatable(config, parent_id)):
+            self.leave(config, save)
         else:
-            self._now(config, save, checkpoint["id"])
+            self.write(config, save, checkpoint["id"])
         return config_keys.config_of(self._sessions.thread_of(config), namespace, checkpoint["id"])
 
     def put_writes(
@@ -188,17 +196,28 @@ class Runs:
             checkpoints.save_writes(namespace, checkpoint_id, task_id, task_path, writes)
 
         if any(channel in WRITES_IDX_MAP for channel, _ in writes):
-            self._now(config, save)
+            self.write(config, save)
+        elif self._may_leave(config) and self._repeatable.get(task_id):
+            self.leave(config, save, checkpoint_id)
         else:
             self._soon(config, save, checkpoint_id)
 
-    def leave(self, config: RunnableConfig, work: Work) -> None:
+    def note_repeatable(self, config: RunnableConfig) -> None:
+        """Let what the task of this config writes wait for the turn's next write: done again it does no harm."""
+        configurable = config["configurable"]
+        below = [*configurable.get("checkpoint_map", {}).values()]  # of the graphs around the task's, and of its own
+        for each in (configurable.get("__pregel_task_id"), *below[-1:]):
+            if each is not None:
+                self._repeatable.put(each, True, 1)
+
+    def leave(self, config: RunnableConfig, work: Work, on: str | None = None) -> None:
         """Leave work to the run's next write, or to `settle`, and return at once."""
-        self._add(_Part(config, work, left=True))
+        self._add(_Part(config, work, on, left=True))
 
     def settle(self, config: RunnableConfig) -> None:
-        """Write what is still left of the config's turn."""
-        self._write(self._take(config), durable=True)
+        """Write what is still left of the config's turn, if it is of one."""
+        if config_keys.ticket_of(config) is not None:
+            self._write(self._take(config), durable=True)
 
     @contextmanager
     def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:
@@ -225,8 +244,8 @@ class Runs:
             opened.messages.publish()
             self._sessions.wrote(config, session)
 
-    def _now(self, config: RunnableConfig, work: Work, made: str | None = None, *, durable: bool = True) -> None:
-        """Write this work now, after what waits of its run, in one transaction.
+    def write(self, config: RunnableConfig, work: Work, made: str | None = None, *, durable: bool = True) -> None:
+        """Do this work now, after what waits of its run or turn, in one transaction; on disk when this returns.
 
         What waits on top of the checkpoint that it `made` comes behind it: so the rows of messages are in their order,
         and a list of them takes few bytes.
@@ -239,12 +258,12 @@ class Runs:
     def _soon(self, config: RunnableConfig, work: Work, checkpoint_id: str) -> None:
         """Leave the work to the run's next write, or write it if none comes; return when it is written."""
         if _gathered_by(config) is None:
-            return self._now(config, work, durable=False)
+            return self.write(config, work, durable=False)
         part = self._add(_Part(config, work, checkpoint_id))
         try:
             part.outcome.result(_COMPANY_SECONDS)
         except TimeoutError:
-            self._write(self._take(config), durable=False)
+            self._write(self._take(config, still=part), durable=False)
             part.outcome.result()  # if it is gone from the list, another thread is writing it
 
     def _add(self, part: _Part) -> _Part:
@@ -252,8 +271,22 @@ class Runs:
             self._waiting.setdefault(_gathered_by(part.config), []).append(part)
         return part
 
-    def _take(self, config: RunnableConfig) -> list[_Part]:
+    @staticmethod
+    def _may_leave(config: RunnableConfig) -> bool:
+        return config_keys.ticket_of(config) is not None and not config_keys.stores_each_step(config)
+
+    def _is_repeatable(self, config: RunnableConfig, checkpoint_id: str | None) -> bool:
+        """Tell whether the step on top of the checkpoint can be done again, as far as all its tasks are concerned."""
+        if checkpoint_id is None or not self._repeatable.get(checkpoint_id):
+            return False
         with self._lock:
+            return all(each.left for each in self._waiting.get(_gathered_by(config), ()) if each.on == checkpoint_id)
+
+    def _take(self, config: RunnableConfig, still: _Part | None = None) -> list[_Part]:
+        """Return what waits, which is the caller's to write; nothing if `still` does not wait any more."""
+        with self._lock:
+            if still is not None and still not in self._waiting.get(_gathered_by(config), ()):
+                return []
             return self._waiting.pop(_gathered_by(config), [])
 
     def _write(self, parts: list[_Part], *, durable: bool) -> None:

@@ -260,6 +260,8 @@ class SessionMessages:
     def _versions(self, rows: codec.RowNumbers) -> list[DecodedMessage]:
         known = self._memory.versions
         found = [*chain.from_iterable(map(known.get, range(start, start + length)) for start, length in rows.runs)]
+        if None in found:  # several steps may share this transaction
+            found = [version or self._added.get(row) for row, version in zip(rows, found, strict=True)]
         if None in found:
             missing = {row for row, version in zip(rows, found, strict=True) if version is None}
             loaded = self._load(missing)

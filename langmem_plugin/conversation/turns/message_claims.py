@@ -7,7 +7,7 @@ ANSWERS_KEPT_FOR. `IncomingMessage.claim_id` says which deliveries are of one me
 
 import uuid
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -255,22 +255,28 @@ class MessageClaims:
         thread: str,
         message_ids: Sequence[str],
         text: str,
-        config: RunnableConfig | None = None,
         *,
+        within: Callable[[Callable[[Connection], None]], None] | None = None,
         along: Callable[[Connection], None] | None = None,
     ) -> None:
         """Keep the answer, unless there is one; on disk when this returns, with what `along` writes.
 
-        A code, a token or a password in it is kept as MASK: a reader of the file must not get in by it. `config` is
-        that of the turn that answers. Raises TurnLost if another has begun.
+        A code, a token or a password in it is kept as MASK: a reader of the file must not get in by it. `within` does
+        it in the transaction of a turn.
         """
-        fenced = nullcontext() if config is None else self._sessions.fenced(config)
-        with fenced, self._database.write() as connection:
+
+        def keep(connection: Connection) -> None:
             for message_id in message_ids[1:]:  # one message may be made of several, of which one was claimed
                 self.note(connection, thread, message_id, None, _NO_TURN)
             self._keep_answer(connection, thread, message_ids, text)
             if along is not None:
                 along(connection)
+
+        if within is not None:
+            within(keep)
+        else:
+            with self._database.write() as connection:
+                keep(connection)
 
     def _keep_answer(self, connection: Connection, thread: str, message_ids: Sequence[str], text: str) -> None:
         reply = to_bytes(self._serde(), without_secrets(text))
