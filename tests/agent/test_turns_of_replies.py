@@ -133,7 +133,9 @@ def test_a_reply_takes_eight_transactions_at_most_five_of_which_write(memory, mo
 
 
 @pytest.mark.spec("C-5", "C-17")
-def test_what_recall_and_write_nodes_leave_is_seen_in_the_turn_and_on_disk_after_it(memory, database_url, offline_model):
+def test_what_recall_and_write_nodes_leave_is_seen_in_the_turn_and_on_disk_after_it(
+    memory, database_url, offline_model
+):
     graph = assistant(memory)
     with memory.turn(ERIN) as config:
         graph.invoke({"messages": [("user", "hello")]}, config)

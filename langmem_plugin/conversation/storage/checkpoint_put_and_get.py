@@ -34,7 +34,7 @@ from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.checkpoint_rows import CheckpointStore, SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
-from langmem_plugin.lru import LruCache
+from langmem_plugin.lru_cache import LruCache
 
 
 def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
