@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4300,
     "channels": 751,
     "cli": 1705,
-    "conversation": 4996,
+    "conversation": 4998,
     "database": 2872,
     "facts": 2995,
     "identifiers": 256,

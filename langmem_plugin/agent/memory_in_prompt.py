@@ -121,12 +121,10 @@ class MemoryInPrompt:
                 # An earlier question of another member of the group must not search memories that are only this one's.
                 by_one=last_said(answered_now(messages)) if beside else [],
             )
-        except EmbeddingUnavailable:
-            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
-            return []
-        except StoreUnavailable:
-            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
-            note_missing("recall")
+        except (EmbeddingUnavailable, StoreUnavailable) as error:
+            log.warning("recall.skipped", exc_info=error, extra={"owner": masked(owner)})
+            if isinstance(error, StoreUnavailable):
+                note_missing("recall")
             return []
         return self._in_budget(owner, found)
 

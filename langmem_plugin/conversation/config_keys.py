@@ -55,9 +55,9 @@ def namespace_of(config: RunnableConfig) -> str:
     return str(config["configurable"].get("checkpoint_ns", ""))
 
 
-def stores_each_step(config: RunnableConfig) -> bool:
-    """Tell whether each step is to be stored before the next one begins."""
-    return config["configurable"].get("__pregel_durability") == "sync"
+def may_wait(config: RunnableConfig) -> bool:
+    """Tell whether what a step writes may wait for the next write of its turn."""
+    return ticket_of(config) is not None and config["configurable"].get("__pregel_durability") != "sync"
 
 
 def control_of(config: RunnableConfig) -> object | None:

@@ -5,7 +5,6 @@ import contextlib
 import sqlite3
 import zlib
 from datetime import timedelta
-from functools import partial
 
 import psycopg
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -85,7 +84,8 @@ def talk(saver, clock, person):
     saver.put_writes(saver.get_tuple(of).config, [("note", f"{words} in a write")], "another task")
     claim = Claim(claims, HumanMessage(f"{words} that is answered"), "wamid.1")
     with saver.turn(person, claim) as config:
-        claims.answered(person, ["wamid.1"], f"{words} in an answer", within=partial(saver.write_now, config))
+        answer = f"{words} in an answer"
+        saver.write_now(config, lambda connection: claims.answered(connection, person, ["wamid.1"], answer))
     claims.refuse(person, Claim(claims, HumanMessage(f"{words} that waits"), "wamid.2"))
     Decisions(saver.database, saver.sessions, lambda: saver.serde).keep(of, Decided({"i": [f"{words} is decided"]}))
     OpenQuestions(saver.database, now=clock).ask(person, "forget", {"texts": [f"{words} in a question"]})

@@ -134,8 +134,8 @@ class Channel:
                 # A second delivery is told the same. A message refused as busy is still to be answered.
                 claim_id = None if isinstance(error, TurnTimeout) else message.claim_id
                 if claim_id is not None:
-                    with contextlib.suppress(StoreUnavailable):
-                        self.claims.answered(message.owner, [claim_id], text)
+                    with contextlib.suppress(StoreUnavailable), self.parts.database.write() as connection:
+                        self.claims.answered(connection, message.owner, [claim_id], text)
                 return (yield from self._out(task, text, claim_id))
         return Reply(task.noticed(answer), repeated=answer.repeated)
 
@@ -381,7 +381,8 @@ class Channel:
         if question is not None:
             text = self._asking(task, text, question, config, ids)
         elif ids or along is not None:
-            self.claims.answered(thread, ids, text, within=partial(self.parts.saver.write_now, config), along=along)
+            answered = partial(self.claims.answered, thread=thread, message_ids=ids, text=text)
+            self.parts.saver.write_now(config, answered, *filter(None, [along]))
         yield from self._send(task, text, thread, ids)
         return dict.fromkeys(ids or [""], text)
 
@@ -395,9 +396,8 @@ class Channel:
         """
         thread, text = str(config["configurable"]["thread_id"]), question.below(reply)
         try:
-            self.claims.answered(
-                thread, ids, text, within=partial(self.parts.saver.write_now, config), along=question.open
-            )
+            answered = partial(self.claims.answered, thread=thread, message_ids=ids, text=text)
+            self.parts.saver.write_now(config, answered, question.open)
         except StoreUnavailable:
             if ids:
                 raise

@@ -44,8 +44,6 @@ def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> b
 _COMPANY_SECONDS = 0.005
 """The seconds that a task's writes wait for the checkpoint, which nearly always follows them at once."""
 
-_MOST_REPEATABLE = 4_096
-
 _HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
 
 Work = Callable[[SessionCheckpoints], Any]
@@ -76,7 +74,7 @@ class Runs:
         self._sessions = sessions
         self._checkpoints = checkpoints
         self._writing = [process_forks.Lock() for _ in range(64)]
-        self._repeatable: LruCache[str, bool] = LruCache(_MOST_REPEATABLE)
+        self._repeatable: LruCache[str, bool] = LruCache(4_096)
         """The ids of tasks whose work can be done again, and of the checkpoints that they work on."""
         self._begin_with_none()
         process_forks.register(after_in_child=self._begin_with_none)
@@ -175,7 +173,7 @@ class Runs:
             checkpoints.save(namespace, checkpoint, facts, new_versions, parent_id)
 
         # The first step's checkpoint follows before any node runs.
-        if self._may_leave(config) and (begins or self._is_repeatable(config, parent_id)):
+        if config_keys.may_wait(config) and (begins or self._repeatable.get(parent_id or "")):
             self.leave(config, save)
         else:
             self.write(config, save, checkpoint["id"])
@@ -197,7 +195,7 @@ class Runs:
 
         if any(channel in WRITES_IDX_MAP for channel, _ in writes):
             self.write(config, save)
-        elif self._may_leave(config) and self._repeatable.get(task_id):
+        elif config_keys.may_wait(config) and self._repeatable.get(task_id):
             self.leave(config, save, checkpoint_id)
         else:
             self._soon(config, save, checkpoint_id)
@@ -205,19 +203,17 @@ class Runs:
     def note_repeatable(self, config: RunnableConfig) -> None:
         """Let what the task of this config writes wait for the turn's next write: done again it does no harm."""
         configurable = config["configurable"]
-        below = [*configurable.get("checkpoint_map", {}).values()]  # of the graphs around the task's, and of its own
-        for each in (configurable.get("__pregel_task_id"), *below[-1:]):
-            if each is not None:
-                self._repeatable.put(each, True, 1)
+        on = [*configurable.get("checkpoint_map", {}).values()][-1:]  # the last is of the task's own graph
+        for each in filter(None, (configurable.get("__pregel_task_id"), *on)):
+            self._repeatable.put(each, True, 1)
 
     def leave(self, config: RunnableConfig, work: Work, on: str | None = None) -> None:
         """Leave work to the run's next write, or to `settle`, and return at once."""
         self._add(_Part(config, work, on, left=True))
 
     def settle(self, config: RunnableConfig) -> None:
-        """Write what is still left of the config's turn, if it is of one."""
-        if config_keys.ticket_of(config) is not None:
-            self._write(self._take(config), durable=True)
+        """Write what still waits of the config's turn or run."""
+        self._write(self._take(config), durable=True)
 
     @contextmanager
     def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:
@@ -263,7 +259,7 @@ class Runs:
         try:
             part.outcome.result(_COMPANY_SECONDS)
         except TimeoutError:
-            self._write(self._take(config, still=part), durable=False)
+            self._write(self._take(config), durable=False)
             part.outcome.result()  # if it is gone from the list, another thread is writing it
 
     def _add(self, part: _Part) -> _Part:
@@ -271,22 +267,8 @@ class Runs:
             self._waiting.setdefault(_gathered_by(part.config), []).append(part)
         return part
 
-    @staticmethod
-    def _may_leave(config: RunnableConfig) -> bool:
-        return config_keys.ticket_of(config) is not None and not config_keys.stores_each_step(config)
-
-    def _is_repeatable(self, config: RunnableConfig, checkpoint_id: str | None) -> bool:
-        """Tell whether the step on top of the checkpoint can be done again, as far as all its tasks are concerned."""
-        if checkpoint_id is None or not self._repeatable.get(checkpoint_id):
-            return False
+    def _take(self, config: RunnableConfig) -> list[_Part]:
         with self._lock:
-            return all(each.left for each in self._waiting.get(_gathered_by(config), ()) if each.on == checkpoint_id)
-
-    def _take(self, config: RunnableConfig, still: _Part | None = None) -> list[_Part]:
-        """Return what waits, which is the caller's to write; nothing if `still` does not wait any more."""
-        with self._lock:
-            if still is not None and still not in self._waiting.get(_gathered_by(config), ()):
-                return []
             return self._waiting.pop(_gathered_by(config), [])
 
     def _write(self, parts: list[_Part], *, durable: bool) -> None:

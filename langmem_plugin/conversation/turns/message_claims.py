@@ -250,33 +250,14 @@ class MessageClaims:
         claim.together += new
         return bool(new)
 
-    def answered(
-        self,
-        thread: str,
-        message_ids: Sequence[str],
-        text: str,
-        *,
-        within: Callable[[Callable[[Connection], None]], None] | None = None,
-        along: Callable[[Connection], None] | None = None,
-    ) -> None:
-        """Keep the answer, unless there is one; on disk when this returns, with what `along` writes.
+    def answered(self, connection: Connection, thread: str, message_ids: Sequence[str], text: str) -> None:
+        """Keep the answer, unless there is one.
 
-        A code, a token or a password in it is kept as MASK: a reader of the file must not get in by it. `within` does
-        it in the transaction of a turn.
+        A code, a token or a password in it is kept as MASK: a reader of the file must not get in by it.
         """
-
-        def keep(connection: Connection) -> None:
-            for message_id in message_ids[1:]:  # one message may be made of several, of which one was claimed
-                self.note(connection, thread, message_id, None, _NO_TURN)
-            self._keep_answer(connection, thread, message_ids, text)
-            if along is not None:
-                along(connection)
-
-        if within is not None:
-            within(keep)
-        else:
-            with self._database.write() as connection:
-                keep(connection)
+        for message_id in message_ids[1:]:  # one message may be made of several, of which one was claimed
+            self.note(connection, thread, message_id, None, _NO_TURN)
+        self._keep_answer(connection, thread, message_ids, text)
 
     def _keep_answer(self, connection: Connection, thread: str, message_ids: Sequence[str], text: str) -> None:
         reply = to_bytes(self._serde(), without_secrets(text))
