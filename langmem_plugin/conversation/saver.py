@@ -408,12 +408,12 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             with self.database.write(durable=False) as connection:
                 work(connection, None)
 
-    def write_now(self, config: RunnableConfig, *works: Callable[[Connection], None]) -> None:
+    def write_now(self, config: RunnableConfig, *works: Callable[[Connection], None] | None) -> None:
         """Do these works in one transaction with what is left of the turn of the config; on disk when this returns.
 
         Raises TurnLost if another turn has begun.
         """
-        self._runs.write(config, lambda checkpoints: [work(checkpoints.connection) for work in works])
+        self._runs.write(config, lambda checkpoints: [work(checkpoints.connection) for work in works if work])
 
     def note_repeatable(self, config: RunnableConfig) -> None:
         """Let what the task of this config writes wait for the next write of its turn.

@@ -381,8 +381,7 @@ class Channel:
         if question is not None:
             text = self._asking(task, text, question, config, ids)
         elif ids or along is not None:
-            answered = partial(self.claims.answered, thread=thread, message_ids=ids, text=text)
-            self.parts.saver.write_now(config, answered, *filter(None, [along]))
+            self.parts.saver.write_now(config, lambda to: self.claims.answered(to, thread, ids, text), along)
         yield from self._send(task, text, thread, ids)
         return dict.fromkeys(ids or [""], text)
 
@@ -396,8 +395,7 @@ class Channel:
         """
         thread, text = str(config["configurable"]["thread_id"]), question.below(reply)
         try:
-            answered = partial(self.claims.answered, thread=thread, message_ids=ids, text=text)
-            self.parts.saver.write_now(config, answered, question.open)
+            self.parts.saver.write_now(config, lambda to: self.claims.answered(to, thread, ids, text), question.open)
         except StoreUnavailable:
             if ids:
                 raise
