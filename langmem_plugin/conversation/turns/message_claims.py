@@ -193,7 +193,7 @@ class MessageClaims:
             with self._database.write() as connection:
                 kept_for = thread if whose is None else whose()
                 self.note(connection, kept_for, message_id, None, _NO_TURN)
-                self._keep_answer(connection, kept_for, [message_id], text)
+                self.answered(connection, kept_for, [message_id], text)
             return text
         return None
 
@@ -257,9 +257,6 @@ class MessageClaims:
         """
         for message_id in message_ids[1:]:  # one message may be made of several, of which one was claimed
             self.note(connection, thread, message_id, None, _NO_TURN)
-        self._keep_answer(connection, thread, message_ids, text)
-
-    def _keep_answer(self, connection: Connection, thread: str, message_ids: Sequence[str], text: str) -> None:
         reply = to_bytes(self._serde(), without_secrets(text))
         for message_id in message_ids:
             answer = REPLY.encrypted(connection, (thread, message_id), reply)
