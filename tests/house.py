@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 1705,
     "conversation": 4998,
     "database": 2872,
-    "facts": 2995,
+    "facts": 2999,
     "identifiers": 256,
     "insight": 585,
     "languages": 199,

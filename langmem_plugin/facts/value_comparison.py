@@ -100,7 +100,7 @@ def same(one: str, other: str) -> bool:
     "Daniel" is not "Daniela", nor "9 to 5" what "5 to 9" is.
     """
     # "3 May" is "May 3", but all else has its order.
-    said, heard = ([word for word in in_one_form(each) if not _is_month(word)] for each in (one, other))
+    said, heard = ([word for word in in_one_form(each) if not re.fullmatch(r"m\d+", word)] for each in (one, other))
     if said != heard and sorted(said) == sorted(heard):
         return False
     ours, theirs = canonical(one), canonical(other)
@@ -202,10 +202,6 @@ def _month_or_word(word: str) -> str:
     bare = word[1:] if word[:1] in "במ" and len(word) > 2 else word
     month = _MONTHS.get(word) or _MONTHS.get(bare)
     return f"m{month}" if month else word
-
-
-def _is_month(word: str) -> bool:
-    return word[0] == "m" and word[1:].isdigit()
 
 
 def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
@@ -332,12 +328,21 @@ _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
 
 def adds(new: str, old: str) -> bool:
     """Tell whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
+    if any(last != _last_letters(old).get(word, last) for word, last in _last_letters(new).items()):
+        return True
     told, held = marks_of(new), marks_of(old)
     if any(mark not in held and not any(_one_time(mark, other) for other in held) for mark in told):
         return True
     if (told ^ held) & _NARROWING:
         return True
     return not names(new) <= _said_in(old)
+
+
+@cached_if_short(_KEPT, LONGEST_KEPT)
+def _last_letters(text: str) -> dict[str, str]:
+    """Return the last letter of each word, by its plain form: the accent of "trabajó" tells it from "trabajo"."""
+    written = re.findall(r"[^\W\d_]++", unicodedata.normalize("NFC", text).casefold())
+    return {plain(word): word[-1] for word in written if plain(word) != "esta"}
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)

@@ -91,6 +91,7 @@ My brother Otto lives in Bonn | My brother Ivo lives in Basel
 My sister works at Bosch | I work at Bosch
 We have a dog called Rufus | We have a cat called Pepper
 Dana owes Ron 50 | Ron owes Dana 50
+I owe Ron 50 dollars | I owe Ron 50 euros
 I like oolong | I like sencha
 My dentist is Dr Levi | My accountant is Dr Levi
 My niece is 7 | My niece is 4
@@ -103,6 +104,7 @@ se murió el perro de Ana | mi gata se llama Lola
 mi hermano Otto vive en Bonn | mi hermano Ivo vive en Basilea
 mi hermana trabaja en Correos | trabajo en Correos
 me gusta el té | me gusta el café
+Ana habló con Luis | Ana hablo con Luis
 soy alérgico al polvo | soy alérgico al kiwi
 mi sobrina tiene 7 años | mi sobrina tiene 4 años
 """,
