@@ -8,9 +8,12 @@ import os
 import sys
 import textwrap
 import traceback
+from importlib.util import find_spec
 
+_IMPORTED = ["langmem_plugin.cli.demo_agent", "langmem_plugin.web.conversation_transcripts"]
+assert all(map(find_spec, _IMPORTED)), "the server would pass over a module that is not there, and be cold"
 _server = multiprocessing.get_context("forkserver")
-_server.set_forkserver_preload(["langmem_plugin.cli.demo_agent", "langmem_plugin.web.conversation_transcripts"])
+_server.set_forkserver_preload(_IMPORTED)
 
 
 class WarmProcess:
