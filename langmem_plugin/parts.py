@@ -29,7 +29,7 @@ from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.message_rows import estimated_tokens
 from langmem_plugin.database import Database
 from langmem_plugin.database.database_from_settings import open_database
-from langmem_plugin.database.database_urls import vector_index_of
+from langmem_plugin.database.tenant_locations import vector_index_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping

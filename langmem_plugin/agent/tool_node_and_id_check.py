@@ -23,7 +23,7 @@ from langgraph.types import Command, interrupt
 from langmem_plugin.agent.graph_state import Recalled, messages_of, recalled_of
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.references.meant.resolver import ledger_of, results_of
+from langmem_plugin.references.meant.conversation_ledger import ledger_of, results_of
 from langmem_plugin.references.shown.lists_in_tool_results import ResultList, reads
 from langmem_plugin.references.shown.shown_items import ItemEntry, is_code, leaves
 from langmem_plugin.references.tokens import key_words, normal

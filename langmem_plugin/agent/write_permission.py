@@ -23,7 +23,7 @@ from langmem_plugin.memory.find.past_messages import words_of
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.memory_types import MemoryFields
 from langmem_plugin.people.consent_records import Consent
-from langmem_plugin.references.said.utterance_words import agrees
+from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.text_sanitizing import one_line
 
 

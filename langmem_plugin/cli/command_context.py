@@ -22,10 +22,11 @@ from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_recording import record
 from langmem_plugin.database.database_from_settings import open_database
-from langmem_plugin.database.database_urls import database_of, database_url
+from langmem_plugin.database.database_urls import database_url
 from langmem_plugin.database.database_urls import shown as shown_url
 from langmem_plugin.database.migrations import Transaction, is_made
 from langmem_plugin.database.owners_and_erasures import person_in, person_of
+from langmem_plugin.database.tenant_locations import database_of
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
 from langmem_plugin.settings import Settings

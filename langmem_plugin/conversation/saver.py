@@ -42,8 +42,8 @@ from langmem_plugin.conversation.storage.serializer import StrictSerializer, cla
 from langmem_plugin.conversation.turns.turn_queue import Arrival, Open, Opened, Turn, Turns
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.database_from_settings import open_database, refuse_encrypted
-from langmem_plugin.database.database_urls import media_of
 from langmem_plugin.database.prepared_statements import Prepared
+from langmem_plugin.database.tenant_locations import media_of
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings
 

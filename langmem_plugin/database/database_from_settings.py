@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.schema import CreateSchema
 
 from langmem_plugin.database.conversation_tables import incoming, session
-from langmem_plugin.database.database_urls import database_and_schema, database_of, database_url
+from langmem_plugin.database.database_urls import database_and_schema, database_url
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.encryption.key_store import KEY_TABLES, KeyStore
@@ -18,6 +18,7 @@ from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.operations_tables import upkeep
 from langmem_plugin.database.people_tables import person
 from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.database.tenant_locations import database_of
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
 

@@ -24,8 +24,9 @@ has a file for each way of finding an item, and meaning_decision.py asks them al
 letters, ordinals, last, ranges, all, both, all but; ids; names; the item in focus; an end of a scale; a value of one item.
 """
 
+from langmem_plugin.references.meant.conversation_ledger import clear_cache
 from langmem_plugin.references.meant.resolution_in_prompt import PreviousCall, Reference, Resolution, describe
-from langmem_plugin.references.meant.resolver import clear_cache, resolve
+from langmem_plugin.references.meant.resolver import resolve
 
 __all__ = [
     "PreviousCall",

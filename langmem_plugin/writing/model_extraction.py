@@ -25,7 +25,7 @@ from pydantic import (
 from langmem_plugin.facts import FactType, Slot, Statement
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.memory_types import plain, storable
-from langmem_plugin.references.said.utterance_words import agrees
+from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.text_sanitizing import ANGLES, one_line
 from langmem_plugin.writing.extracted_fact import SURE, ExtractedFact
 from langmem_plugin.writing.extraction_input import Said

@@ -18,7 +18,7 @@ from langmem_plugin.agent.replying.interrupt_questions import NotUnderstood, ask
 from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
-from langmem_plugin.references.said.utterance_words import Verdict, agrees
+from langmem_plugin.references.said.yes_or_no import Verdict, agrees
 from tests.agent.test_exactly_once import die, killed
 from tests.cases import for_each
 from tests.waiting import until

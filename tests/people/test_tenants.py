@@ -9,7 +9,7 @@ from sqlalchemy import inspect, text
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
 from langmem_plugin.database import Database
-from langmem_plugin.database.database_urls import database_of, media_of, vector_index_of
+from langmem_plugin.database.tenant_locations import database_of, media_of, vector_index_of
 from langmem_plugin.errors import ConfigurationError
 from tests.cases import for_each
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, redeemed

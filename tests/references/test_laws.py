@@ -223,7 +223,7 @@ def test_what_a_reply_shows_does_not_depend_on_how_python_hashes_its_words():
     code = """
 from langchain_core.messages import AIMessage, HumanMessage
 from benchmarks.reference_lines import used
-from langmem_plugin.references.meant.resolver import ledger_of
+from langmem_plugin.references.meant.conversation_ledger import ledger_of
 names = ["weekly dictation", "times tables", "photo frame paste"]
 reply = AIMessage("Three things: the weekly dictation, the times tables and to bring a photo on Sunday.")
 ledger = ledger_of([HumanMessage("?"), *used("tasks", {}, [{"id": each, "title": each} for each in names], 1), reply])

@@ -22,7 +22,7 @@ from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.find.tokenizer import asked, terms
 from langmem_plugin.memory.memory_types import bare
 from langmem_plugin.references import resolve
-from langmem_plugin.references.said.utterance_words import agrees
+from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.writing.provenance import Why
 
 log = event_log(__name__)

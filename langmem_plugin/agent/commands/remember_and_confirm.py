@@ -19,7 +19,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.memory_types import Remembered
 from langmem_plugin.people.consent_records import Permission
-from langmem_plugin.references.said.utterance_words import agrees
+from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.text_sanitizing import without_steering
 from langmem_plugin.writing.confirmation import Unsure
 

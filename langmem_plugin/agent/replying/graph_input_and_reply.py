@@ -31,7 +31,7 @@ from langmem_plugin.facts.redacted_text import without_secrets
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.find.tokenizer import words_of
-from langmem_plugin.references.said.utterance_words import agrees
+from langmem_plugin.references.said.yes_or_no import agrees
 
 log = event_log(__name__)
 

@@ -16,7 +16,7 @@ from langgraph.types import Interrupt
 from langmem_plugin.agent.replying.reply_texts import Replies, pattern_for, words_for
 from langmem_plugin.memory.find.tokenizer import words_of
 from langmem_plugin.references import resolve
-from langmem_plugin.references.said.utterance_words import agrees
+from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.references.shown.tool_data import plain
 
 _QUESTION_KEYS = ("question", "prompt", "message", "text", "title", "description", "content")

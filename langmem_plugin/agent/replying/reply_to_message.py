@@ -49,7 +49,7 @@ from langmem_plugin.errors import (
 from langmem_plugin.facts.redacted_text import MASK
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.references.said.utterance_words import agrees
+from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.telemetry import timing
 
 log = event_log(__name__)
