@@ -372,7 +372,7 @@ def test_an_answer_to_the_first_of_two_questions_that_was_cut_short_is_none_to_t
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(MessageClaims, "_keep_answer", cut_short)
+        patch.setattr(MessageClaims, "answered", cut_short)
         with pytest.raises(KeyboardInterrupt):
             memory.reply(graph, ERIN, "yes", message_id="m2")
 
