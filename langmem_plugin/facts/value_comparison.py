@@ -323,7 +323,7 @@ def flat(text: str) -> str:
 
 _NARROWING: Final = frozenset(f"telling {each}" for each in ("only", "without", "almost", "more", "less"))
 _SENTENCE_END: Final = frozenset(".!?;:\n")
-_TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
+_TOKEN = re.compile(r"[$€£₪]|[^\s,;!?()\"“”$€£₪]++")
 
 
 def adds(new: str, old: str) -> bool:
@@ -331,11 +331,11 @@ def adds(new: str, old: str) -> bool:
     if any(last != _last_letters(old).get(word, last) for word, last in _last_letters(new).items()):
         return True
     told, held = marks_of(new), marks_of(old)
-    if any(mark not in held and not any(_one_time(mark, other) for other in held) for mark in told):
-        return True
-    if (told ^ held) & _NARROWING:
-        return True
-    return not names(new) <= _said_in(old)
+    for kind in ("telling currency", "telling period"):  # "800 euros" adds nothing to "800", but to "800 dollars"
+        if not any(mark.startswith(kind) for mark in held):
+            told = frozenset(mark for mark in told if not mark.startswith(kind))
+    is_new = any(mark not in held and not any(_one_time(mark, other) for other in held) for mark in told)
+    return is_new or not _NARROWING.isdisjoint(told ^ held) or not names(new) <= _said_in(old)
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)

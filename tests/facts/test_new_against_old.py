@@ -183,6 +183,26 @@ def of(new, old):
     return relation(statement_of(new, SAID_AT), statement_of(old, SAID_AT))
 
 
+@pytest.mark.spec("W-6")
+@for_each(
+    "new, old",
+    [
+        ("TestCorp owes me 5000 shekels", "TestCorp owes me ₪5000"),
+        ("TestCorp owes me 5000", "TestCorp owes me ₪5000"),
+        ("My rent is 800 a month", "My rent is 800"),
+        ("יום ההולדת שלי ב-14 במאי", "My birthday is on 14 May"),
+    ],
+)
+def test_a_sum_or_a_day_is_known_with_its_currency_or_period_left_out_or_written_otherwise(outcome, new, old):
+    assert outcome(new, old) == "duplicate"
+
+
+@pytest.mark.spec("W-6")
+@for_each("new, old", [("€5000", "$5000"), ("5000 euros", "$5000"), ("30 a week", "30 a month")])
+def test_another_currency_or_period_is_another_sum(outcome, new, old):
+    assert outcome(f"TestCorp owes me {new}", f"TestCorp owes me {old}") != "duplicate"
+
+
 @given(TOLD, APART)
 def test_facts_that_differ_in_a_number_or_a_name_are_never_one(told, apart):
     assert of(told.format(apart[0]), told.format(apart[1])).kind != "duplicate"
