@@ -23,8 +23,7 @@ from langgraph.graph import MessagesState
 
 from benchmarks.chatting import PHONE, Chatting, DeltaState
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
-from langmem_plugin.conversation.storage.message_rows import estimated_tokens
-from langmem_plugin.conversation.window import window
+from langmem_plugin.conversation.window import estimated_tokens, window
 from langmem_plugin.database.encryption.master_keys import new_master_key
 
 _AROUND = 5  # turns before and after a mark

@@ -52,7 +52,7 @@ from graphs.tools import broken, household_tools
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.models import model_failures
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.conversation.storage.message_rows import estimated_tokens
+from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.offline.chat_model import OfflineChatModel
 

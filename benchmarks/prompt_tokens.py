@@ -32,8 +32,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
 from langmem_plugin.conversation.quoted_and_own_words import without_context
-from langmem_plugin.conversation.storage.message_rows import estimated_tokens
-from langmem_plugin.conversation.window import paired
+from langmem_plugin.conversation.window import estimated_tokens, paired
 
 PHONE = "+972501234567"
 CHARACTERS = 4

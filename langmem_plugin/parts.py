@@ -26,7 +26,7 @@ from langmem_plugin.agent.turn_report import TurnReports
 from langmem_plugin.agent.write_permission import RunWriting
 from langmem_plugin.conversation.saver import ConversationSaver, SwitchedOffSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.storage.message_rows import estimated_tokens
+from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import Database
 from langmem_plugin.database.database_from_settings import open_database
 from langmem_plugin.database.tenant_locations import vector_index_of

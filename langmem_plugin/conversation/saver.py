@@ -37,9 +37,9 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_timeout import ARCHIVED_TERM, DEFAULT_SILENCE, Silence
 from langmem_plugin.conversation.storage.checkpoint_put_and_get import Runs
 from langmem_plugin.conversation.storage.checkpoint_rows import MESSAGES, CheckpointStore
-from langmem_plugin.conversation.storage.message_rows import CountTokens, estimated_tokens
 from langmem_plugin.conversation.storage.serializer import StrictSerializer, classes_of
 from langmem_plugin.conversation.turns.turn_queue import Arrival, Open, Opened, Turn, Turns
+from langmem_plugin.conversation.window import CountTokens, estimated_tokens
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.database_from_settings import open_database, refuse_encrypted
 from langmem_plugin.database.prepared_statements import Prepared

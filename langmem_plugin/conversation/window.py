@@ -1,19 +1,34 @@
-"""The part of a conversation that a model is shown: whole turns, within a budget, every tool call with its result.
+"""The part of a conversation that a model is shown: whole turns, within a budget of tokens, which are estimated here.
+
+Every tool call has its result.
 
 The functions are pure; messages come newest last. Nothing here changes what is stored.
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from langmem_plugin.conversation.media.inline_media import inline_of
+from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
 
+CountTokens = Callable[[BaseMessage], int]
+
 _KEPT = 2
 _BLOCK = 5  # turns
+_CHARACTERS = 4  # characters of a token, in most languages
+_PICTURE = 1_600
+"""The tokens of the largest picture that providers do not make smaller, so that a limit holds for any of them.
+
+Anthropic takes up to 1,568 (docs.anthropic.com/en/docs/build-with-claude/vision), OpenAI up to 85 + 8 tiles of 170 =
+1,445 (platform.openai.com/docs/guides/images-vision).
+"""
 _UNANSWERED = "This call did not finish: it was interrupted. Call it again if it is still wanted."
 
 
@@ -22,7 +37,7 @@ def window(
     *,
     max_turns: int,
     max_tokens: int,
-    count_tokens: Callable[[BaseMessage], int],
+    count_tokens: CountTokens,
 ) -> list[BaseMessage]:
     """The newest whole turns that fit, with their calls paired.
 
@@ -141,7 +156,7 @@ def _turns(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
     return turns
 
 
-def _shortened(turn: list[BaseMessage], budget: int, count_tokens: Callable[[BaseMessage], int]) -> list[BaseMessage]:
+def _shortened(turn: list[BaseMessage], budget: int, count_tokens: CountTokens) -> list[BaseMessage]:
     """The person's message and the newest steps that fit; at least those with the last two messages."""
     head = turn[:1] if isinstance(turn[0], HumanMessage) else []
     steps = _steps(turn[len(head) :])
@@ -161,3 +176,34 @@ def _steps(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
         else:
             steps.append([message])
     return steps
+
+
+def estimated_tokens(message: BaseMessage) -> int:
+    """The estimated tokens of a message: a quarter of its characters, and 1,600 for each picture.
+
+    Nothing is downloaded for it. The characters are those of its text and of its calls' arguments as JSON. A picture
+    counts whether it is still in the message, given by its URL, or a line that stands for it.
+    """
+    characters = len(message.text)
+    if isinstance(message, AIMessage):
+        calls = (*message.tool_calls, *message.invalid_tool_calls)
+        characters += sum(len(call["name"] or "") + len(_as_json(call["args"])) for call in calls)
+    blocks = message.content if isinstance(message.content, list) else ()
+    pictures = sum(_is_picture(block) for block in blocks if isinstance(block, dict))
+    return characters // _CHARACTERS + pictures * _PICTURE
+
+
+def _as_json(arguments: Any) -> str:
+    if isinstance(arguments, str):  # of a call that could not be parsed
+        return arguments
+    try:
+        return json.dumps(arguments, ensure_ascii=False, default=str, skipkeys=True)
+    except (ValueError, RecursionError):  # circular or nested too deeply: it can be neither stored nor sent
+        return ""
+
+
+def _is_picture(block: dict[Any, Any]) -> bool:
+    inline = inline_of(block)
+    if inline is not None:
+        return inline.kind == "image" or (inline.mime_type or "").startswith("image/")
+    return any(each.kind == "image" and (each.path or each.url) for each in references_in(block))

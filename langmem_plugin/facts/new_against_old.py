@@ -1,6 +1,6 @@
 """The relation of a new fact to an old one, where rules are sure: it repeats it, replaces it, or stands beside it.
 
-When in doubt both are kept, since losing a fact is worst; `memory/write/contradiction_by_words` then looks at the words
+When in doubt both are kept, since losing a fact is worst; `memory/write/repeats_and_changes_by_words` then looks at the words
 of both.
 """
 

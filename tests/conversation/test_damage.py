@@ -11,9 +11,9 @@ from langgraph.types import interrupt
 from sqlalchemy import delete, func, select, update
 
 from langmem_plugin import SessionManager
-from langmem_plugin.conversation.storage.message_rows import TEXT, estimated_tokens
+from langmem_plugin.conversation.storage.message_rows import TEXT
 from langmem_plugin.conversation.storage.session_repair import examine, rebuild
-from langmem_plugin.conversation.window import window
+from langmem_plugin.conversation.window import estimated_tokens, window
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
 from tests.cases import for_each
 from tests.conversation.test_window import assert_paired

@@ -10,8 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, StoreUnavailable
-from langmem_plugin.conversation.storage.message_rows import estimated_tokens
-from langmem_plugin.conversation.window import window
+from langmem_plugin.conversation.window import estimated_tokens, window
 from tests.cases import for_each
 
 ERIN = "972501234567@c.us"

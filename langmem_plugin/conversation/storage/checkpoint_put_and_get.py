@@ -164,7 +164,8 @@ class Runs:
         """
         namespace, parent_id = config_keys.namespace_of(config), get_checkpoint_id(config)
         begins = metadata.get("source") == "input"
-        if begins and _is_answer(checkpoint["channel_values"].get(START)):
+        given = checkpoint["channel_values"].get(START)
+        if begins and isinstance(given, Command) and given.resume is not None:
             self._sessions.refuse_late_answer(config)
         told = get_checkpoint_metadata(config, metadata)
         facts = {key: fact for key, fact in told.items() if key not in config_keys.NOT_METADATA}
@@ -304,7 +305,3 @@ def _gathered_by(config: RunnableConfig) -> Hashable | None:
     """The turn's ticket or the run's control object; None for a call outside of both."""
     ticket, control = config_keys.ticket_of(config), config_keys.control_of(config)
     return ("turn", ticket) if ticket is not None else control and id(control)
-
-
-def _is_answer(given: Any) -> bool:
-    return isinstance(given, Command) and given.resume is not None

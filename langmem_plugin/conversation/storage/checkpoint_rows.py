@@ -30,12 +30,12 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.message_rows import (
-    CountTokens,
     DamageReports,
     SessionKey,
     SessionMemory,
     SessionMessages,
 )
+from langmem_plugin.conversation.window import CountTokens
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import message as message_table

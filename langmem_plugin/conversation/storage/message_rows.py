@@ -5,7 +5,6 @@ a message in place changes its copy; when that comes back it is another version,
 decoded, and which row numbers it reserved: hints, which the database confirms.
 """
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -22,14 +21,13 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from langmem_plugin.conversation.media.inline_media import (
     Inline,
     content_without_inline,
-    inline_of,
     message_without_inline,
     state_without_inline,
 )
-from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import BroughtFiles, Media
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.window import CountTokens
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import value as value_table
 from langmem_plugin.database.encryption.encrypted_columns import MESSAGE, VALUE
@@ -51,7 +49,6 @@ _TOO_DEEP = "the state holds lists or dicts nested too deep to be stored: keep t
 _LARGE = 512
 """The length, in bytes, over which a value is stored once as a row of its own, not in every checkpoint."""
 
-CountTokens = Callable[[BaseMessage], int]
 OnDamage = Callable[[str, DamagedSession], None]
 """A function of (what, why) that raises errors which must not be passed over."""
 
@@ -475,46 +472,6 @@ _PUT_FIELDS, _PUT_EXTRA, _PUT_SET, _PUT_PRIVATE = (
 def weight(payload: bytes) -> int:
     """The estimated size in memory, in bytes, of a decoded message."""
     return 3 * len(payload) + 2_000
-
-
-_CHARACTERS = 4  # characters of a token, in most languages
-_PICTURE = 1_600
-"""The tokens of the largest picture that providers do not make smaller, so that a limit holds for any of them.
-
-Anthropic takes up to 1,568 (docs.anthropic.com/en/docs/build-with-claude/vision), OpenAI up to 85 + 8 tiles of 170 =
-1,445 (platform.openai.com/docs/guides/images-vision).
-"""
-
-
-def estimated_tokens(message: BaseMessage) -> int:
-    """The estimated tokens of a message: a quarter of its characters, and 1,600 for each picture.
-
-    Nothing is downloaded for it. The characters are those of its text and of its calls' arguments as JSON. A picture
-    counts whether it is still in the message, given by its URL, or a line that stands for it.
-    """
-    characters = len(message.text)
-    if isinstance(message, AIMessage):
-        calls = (*message.tool_calls, *message.invalid_tool_calls)
-        characters += sum(len(call["name"] or "") + len(_as_json(call["args"])) for call in calls)
-    blocks = message.content if isinstance(message.content, list) else ()
-    pictures = sum(_is_picture(block) for block in blocks if isinstance(block, dict))
-    return characters // _CHARACTERS + pictures * _PICTURE
-
-
-def _as_json(arguments: Any) -> str:
-    if isinstance(arguments, str):  # of a call that could not be parsed
-        return arguments
-    try:
-        return json.dumps(arguments, ensure_ascii=False, default=str, skipkeys=True)
-    except (ValueError, RecursionError):  # circular or nested too deeply: it can be neither stored nor sent
-        return ""
-
-
-def _is_picture(block: dict[Any, Any]) -> bool:
-    inline = inline_of(block)
-    if inline is not None:
-        return inline.kind == "image" or (inline.mime_type or "").startswith("image/")
-    return any(each.kind == "image" and (each.path or each.url) for each in references_in(block))
 
 
 def stand_in(row: int, message_id: str | None) -> BaseMessage:

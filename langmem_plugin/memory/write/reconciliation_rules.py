@@ -12,7 +12,7 @@ from langmem_plugin.languages.text_normalization import LONGEST_KEPT
 from langmem_plugin.lru_cache import cached_if_short
 from langmem_plugin.memory.keep.memory_repository import Advice
 from langmem_plugin.memory.memory_types import Memory, bare
-from langmem_plugin.memory.write.contradiction_by_words import doubted, judged
+from langmem_plugin.memory.write.repeats_and_changes_by_words import doubted, judged
 
 _KEPT_STATEMENTS: Final = 16_384
 _EVER = datetime.min.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Contradiction judged by the words of two texts: repeats, changes or stands beside, where no rule is sure.
+"""Repeats and changes told by the words of two texts, where no rule is sure.
 
 A new text ends a known one if it tells of a change ("moved", "no longer", "now") and both have two words in common, or
 it has most of what the known one is about. It repeats it if nearly all it says is known. Else both stay: losing a fact
