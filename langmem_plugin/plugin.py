@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
 from langgraph.config import get_stream_writer
@@ -97,8 +97,11 @@ class PhoneMemory(Parts):
     def recall_node(self) -> Node:
         """Return a node that writes to `recalled` what the model should know. Put it before the agent."""
 
-        def recall(state: Any) -> dict[str, Any]:
-            return self.context.recall_step(messages_of(state))
+        # The graph gives the config to a node of its own; a node that calls this one does more in its step.
+        def recall(state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
+            if config is not None:
+                self.context.begin_step()
+            return {"recalled": self.context.recall(messages_of(state))}
 
         return named_node(recall, "recall")
 
@@ -114,7 +117,9 @@ class PhoneMemory(Parts):
     def write_node(self) -> Node:
         """Return a node that notes which memories the reply used. Put it after the agent."""
 
-        def write(state: Any) -> dict[str, Any]:
+        def write(state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
+            if config is not None:
+                self.context.begin_step()
             self.context.note_use(messages_of(state), recalled_of(state))
             return {}
 

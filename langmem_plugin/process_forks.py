@@ -36,14 +36,14 @@ def register(
 
 
 class Lock:
-    """A lock for `with`; in a forked child it is free, whoever held it when the process forked."""
+    """A lock for `with`, which its holder may enter again; in a forked child it is free, whoever held it."""
 
     def __init__(self) -> None:
         self.renew()
         _locks.add(self)
 
     def renew(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def __enter__(self) -> None:
         self._lock.acquire()

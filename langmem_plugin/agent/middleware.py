@@ -46,7 +46,8 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
         if (answer := self._context.command_answered(messages_of(state))) is not None:
             return {"recalled": [], "messages": [answer], "jump_to": "end"}
-        return self._context.recall_step(messages_of(state))
+        self._context.begin_step()
+        return {"recalled": self._context.recall(messages_of(state))}
 
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -54,6 +55,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         return await self._context.in_thread(self.before_agent, state, runtime)
 
     def after_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
+        self._context.begin_step()
         self._context.note_use(messages_of(state), recalled_of(state))
         asking = None if state.get("structured_response") else self._context.asking_to_confirm(messages_of(state))
         return None if asking is None else {"messages": [asking]}

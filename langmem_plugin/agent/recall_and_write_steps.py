@@ -60,17 +60,15 @@ class TurnContext:
         self._notices.look(messages, phone)
         return self.shown.recall(messages, phone)
 
-    def recall_step(self, messages: Sequence[BaseMessage]) -> dict[str, Any]:
-        """Recall as a step of a graph that does nothing else; it can be done again without harm."""
+    def begin_step(self) -> None:
+        """Note that the current step only recalls, or notes uses: it can be done again without harm."""
         self._parts.saver.note_repeatable(run_config())
-        return {"recalled": self.recall(messages)}
 
     def note_use(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
         """Note which memories and instructions were used, so that they rank higher later, and that something was said
         that may be kept. If the database does not take the note, the reply goes out all the same.
         """
         parts, config = self._parts, run_config()
-        parts.saver.note_repeatable(config)
         if not parts.settings.remembers or is_automated(config):
             return
         owner, thread = parts.person.owner(), thread_of_run()

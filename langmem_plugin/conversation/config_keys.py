@@ -62,8 +62,7 @@ def may_wait(config: RunnableConfig) -> bool:
 
 def control_of(config: RunnableConfig) -> object | None:
     """The control object of the run this call belongs to; None outside runs (`get_state`, `update_state`)."""
-    runtime: Any = config["configurable"].get("__pregel_runtime")
-    return getattr(runtime, "control", None)
+    return getattr(config["configurable"].get("__pregel_runtime"), "control", None)
 
 
 def starts_run(config: RunnableConfig) -> bool:

@@ -370,7 +370,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store the checkpoint, on disk when this returns.
+        """Store the checkpoint, on disk when this returns, unless it is of a step that is noted as repeatable.
 
         Raises NotSerializable, StorageFull or StoreUnavailable, TurnLost in a turn that another has overtaken, and
         SessionExpired for an answer to a question of a session that is over.
@@ -418,7 +418,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     def note_repeatable(self, config: RunnableConfig) -> None:
         """Let what the task of this config writes wait for the next write of its turn.
 
-        It is for a task that can be done again, if the process ends before that, without harm.
+        It is for a task that can be done again, if the process ends before that, without harm. In a turn that a program
+        holds nothing waits longer than LangGraph's own steps.
         """
         self._runs.note_repeatable(config)
 

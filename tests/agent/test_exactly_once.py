@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from langchain_core.messages import AIMessage
+from langgraph.graph import START, StateGraph
 from sqlalchemy import delete, select, update
 
-from langmem_plugin import ConfigurationError, ConversationSaver, InvalidInput, PhoneMemory, Settings
+from langmem_plugin import ConfigurationError, ConversationSaver, InvalidInput, MemoryState, PhoneMemory, Settings
 from langmem_plugin.agent.replying import reply_to_message
 from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.agent.replying.sync_async_steps import Step
@@ -74,6 +75,11 @@ def until_stored(memory, phone, text):
     """Until the text is on disk, wherever the conversation holds it; `memory` itself may know of more."""
     reader = ConversationSaver(memory.database)
     until(lambda: text in str(reader.get_tuple({"configurable": {"thread_id": phone}})))
+
+
+def until_next(graph, node):
+    """Until the step before the node is on disk; LangGraph stores it beside the node."""
+    until(lambda: graph.get_state({"configurable": {"thread_id": ERIN}}).next == (node,))
 
 
 def die(_text=None):
@@ -176,6 +182,35 @@ def test_a_message_whose_process_was_killed_is_answered_when_it_is_delivered_aga
     assert memory.reply(echo.graph, ERIN, "order it", message_id="m2") == "heard order it"
     assert memory.reply(echo.graph, ERIN, "order it", message_id="m2").repeated
     assert history(memory, echo.graph) == ["hello", "heard hello", "order it", "heard order it"]
+
+
+@pytest.mark.spec("C-21", "C-5")
+def test_what_a_node_did_around_one_of_the_memory_is_not_done_again_after_a_kill(memory, tmp_path):
+    done = tmp_path / "done"
+
+    def graph_with(agent):
+        recall = memory.recall_node()
+
+        def order_and_recall(state):
+            with done.open("a") as file:
+                file.write("ordered\n")
+            return recall(state)
+
+        graph = StateGraph(MemoryState).add_node("order", order_and_recall).add_node("agent", agent)
+        graph.add_edge(START, "order").add_edge("order", "agent")
+        return graph.compile(checkpointer=memory.saver)
+
+    def dying(_state):
+        until_next(graph, "agent")
+        die()
+
+    graph = graph_with(dying)
+    killed(lambda: memory.reply(graph, ERIN, "order it", message_id="m1"))
+    take_places_away(memory)
+
+    answering = graph_with(lambda _: {"messages": AIMessage("It is ordered.")})
+    assert memory.reply(answering, ERIN, "order it", message_id="m1") == "It is ordered."
+    assert done.read_text() == "ordered\n"
 
 
 @pytest.mark.spec("C-21", "C-5", "C-19")

@@ -6,12 +6,16 @@ import threading
 from collections import Counter
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from langgraph.graph import START, StateGraph
 from sqlalchemy import delete
 
-from langmem_plugin import PhoneMemory, TurnLost
+from langmem_plugin import MemoryState, PhoneMemory, TurnLost
 from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.storage import checkpoint_put_and_get
+from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
@@ -35,6 +39,12 @@ def assistant(memory, before=lambda _: None):
         return {"messages": AIMessage(f"You said {text}")}
 
     return chat_graph(memory, agent)
+
+
+def agent_with(memory):
+    """The same by the middleware."""
+    model = GenericFakeChatModel(messages=iter([AIMessage("You said hello")]))
+    return create_agent(model, middleware=[memory.middleware()], checkpointer=memory.saver)
 
 
 def overtaken(memory, graph):
@@ -133,20 +143,79 @@ def test_a_reply_takes_eight_transactions_at_most_five_of_which_write(memory, mo
 
 
 @pytest.mark.spec("C-5", "C-17")
-def test_what_recall_and_write_nodes_leave_is_seen_in_the_turn_and_on_disk_after_it(
-    memory, database_url, offline_model
-):
-    graph = assistant(memory)
-    with memory.turn(ERIN) as config:
+@for_each("name", ["middleware", "nodes"])
+def test_what_a_graph_returned_in_a_turn_is_seen_by_all_before_the_turn_ends(memory, database_url, offline_model, name):
+    graph = assistant(memory) if name == "nodes" else agent_with(memory)
+    with memory.turn(ERIN) as config, PhoneMemory(database_url, embeddings=offline_model) as another:
         graph.invoke({"messages": [("user", "hello")]}, config)
+        of_another = assistant(another) if name == "nodes" else agent_with(another)
+        elsewhere = of_another.get_state({"configurable": {"thread_id": ERIN}})
         steps = [each.metadata["step"] for each in graph.get_state_history(config)]
         within = graph.get_state(config)
-    with PhoneMemory(database_url, embeddings=offline_model) as another:
-        after = assistant(another).get_state({"configurable": {"thread_id": ERIN}})
 
     assert (within.next, [each.text for each in within.values["messages"]]) == ((), ["hello", "You said hello"])
     assert steps == [3, 2, 1, 0, -1]
-    assert after == within
+    assert elsewhere == within
+
+
+@pytest.mark.spec("C-5", "C-17")
+@for_each("message_id", [None, "m1"])
+def test_all_steps_of_a_reply_are_on_disk_before_it_is_sent(memory, database_url, offline_model, message_id):
+    seen = []
+
+    def send(_):
+        with PhoneMemory(database_url, embeddings=offline_model) as another:
+            seen.append(assistant(another).get_state({"configurable": {"thread_id": ERIN}}))
+
+    memory.reply(assistant(memory), ERIN, "hello", message_id=message_id, send=send)
+
+    assert [(each.next, each.values["messages"][-1].text) for each in seen] == [((), "You said hello")]
+
+
+@pytest.mark.spec("C-5", "C-17")
+def test_steps_are_stored_in_their_order_however_slowly_a_thread_stores_what_waited(memory, monkeypatch):
+    beside_is_done, taken, overtaken = threading.Event(), threading.Event(), threading.Event()
+    attempt = memory.saver._runs._attempt
+
+    def slowly(parts, **options):
+        if beside_is_done.is_set() and not taken.is_set():
+            taken.set()
+            overtaken.wait(0.2)  # in vain, if the next step waits for this one
+            return attempt(parts, **options)
+        done = attempt(parts, **options)
+        if taken.is_set():
+            overtaken.set()
+        return done
+
+    def agent(_state):
+        assert taken.wait(60)
+        return {"messages": AIMessage("It is ordered.")}
+
+    monkeypatch.setattr(memory.saver._runs, "_attempt", slowly)
+    graph = StateGraph(MemoryState).add_node("recall", memory.recall_node()).add_node("write", memory.write_node())
+    graph.add_node("agent", agent).add_node("beside", lambda _: beside_is_done.set())
+    graph.add_edge(START, "recall").add_edge("recall", "agent").add_edge("recall", "beside")
+    compiled = graph.add_edge(["agent", "beside"], "write").compile(checkpointer=memory.saver)
+
+    assert memory.reply(compiled, ERIN, "order soup", message_id="m1") == "It is ordered."
+    history = [*compiled.get_state_history({"configurable": {"thread_id": ERIN}})]
+    assert [each.metadata["step"] for each in history] == [3, 2, 1, 0, -1]
+    assert [each.parent_config for each in history[:-1]] == [each.config for each in history[1:]]
+
+
+@pytest.mark.spec("C-23")
+def test_an_answer_is_not_kept_if_what_is_written_along_with_it_fails(memory):
+    claims = MessageClaims(memory.database, memory.saver.sessions, lambda: memory.saver.serde)
+
+    def fail(*_):
+        raise ValueError
+
+    with memory.turn(ERIN) as config:
+        memory.saver.write_along(config, fail)
+        with pytest.raises(ValueError):
+            memory.saver.write_now(config, lambda to: claims.answered(to, ERIN, ["m1", "m2"], "It is ordered."))
+
+    assert claims.answer_to(ERIN, "m2") is None
 
 
 @pytest.mark.spec("C-23")

@@ -380,7 +380,7 @@ class Channel:
         text = task.notices.below(text, task.replies)
         if question is not None:
             text = self._asking(task, text, question, config, ids)
-        elif ids or along is not None:
+        else:
             self.parts.saver.write_now(config, lambda to: self.claims.answered(to, thread, ids, text), along)
         yield from self._send(task, text, thread, ids)
         return dict.fromkeys(ids or [""], text)

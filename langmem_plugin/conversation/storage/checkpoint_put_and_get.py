@@ -202,11 +202,16 @@ class Runs:
             self._soon(config, save, checkpoint_id)
 
     def note_repeatable(self, config: RunnableConfig) -> None:
-        """Let what the task of this config writes wait for the turn's next write: done again it does no harm."""
+        """Let what the task of this config writes wait for the turn's next write: done again it does no harm.
+
+        That is for the turns of messages alone, which end as their answer is kept: a program may send what its graph
+        returned long before its turn ends.
+        """
         configurable = config["configurable"]
         on = [*configurable.get("checkpoint_map", {}).values()][-1:]  # the last is of the task's own graph
-        for each in filter(None, (configurable.get("__pregel_task_id"), *on)):
-            self._repeatable.put(each, True, 1)
+        if config_keys.FIRST_STATE in configurable:
+            for each in filter(None, (configurable.get("__pregel_task_id"), *on)):
+                self._repeatable.put(each, True, 1)
 
     def leave(self, config: RunnableConfig, work: Work, on: str | None = None) -> None:
         """Leave work to the run's next write, or to `settle`, and return at once."""
@@ -214,7 +219,8 @@ class Runs:
 
     def settle(self, config: RunnableConfig) -> None:
         """Write what still waits of the config's turn or run."""
-        self._write(self._take(config), durable=True)
+        if _gathered_by(config) in self._waiting:  # a read waits for no writer without need
+            self._write(config, durable=True)
 
     @contextmanager
     def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:
@@ -225,7 +231,7 @@ class Runs:
         """
         now = self._sessions.now()
         opened: SessionCheckpoints | None = None
-        with self._writing[hash(self._sessions.thread_of(config)) % len(self._writing)]:
+        with self._alone(config):
             try:
                 with self._database.write(durable=durable) as connection:
                     session = self._sessions.open_to_write(connection, config, now)
@@ -247,9 +253,8 @@ class Runs:
         What waits on top of the checkpoint that it `made` comes behind it: so the rows of messages are in their order,
         and a list of them takes few bytes.
         """
-        part, waiting = _Part(config, work), self._take(config)
-        behind = [each for each in waiting if made is not None and each.on == made]
-        self._write([*(each for each in waiting if each not in behind), part, *behind], durable=durable)
+        part = _Part(config, work)
+        self._write(config, part, made=made, durable=durable)
         part.outcome.result()
 
     def _soon(self, config: RunnableConfig, work: Work, checkpoint_id: str) -> None:
@@ -260,7 +265,7 @@ class Runs:
         try:
             part.outcome.result(_COMPANY_SECONDS)
         except TimeoutError:
-            self._write(self._take(config), durable=False)
+            self._write(config, durable=False)
             part.outcome.result()  # if it is gone from the list, another thread is writing it
 
     def _add(self, part: _Part) -> _Part:
@@ -268,22 +273,27 @@ class Runs:
             self._waiting.setdefault(_gathered_by(part.config), []).append(part)
         return part
 
-    def _take(self, config: RunnableConfig) -> list[_Part]:
-        with self._lock:
-            return self._waiting.pop(_gathered_by(config), [])
+    def _alone(self, config: RunnableConfig) -> process_forks.Lock:
+        return self._writing[hash(self._sessions.thread_of(config)) % len(self._writing)]
 
-    def _write(self, parts: list[_Part], *, durable: bool) -> None:
-        if not parts:
-            return
-        together = self._attempt(parts, durable=durable)
-        # An error of every transaction fails all parts; otherwise each is tried alone, and only the faulty one fails.
-        hopeless = together is None or len(parts) == 1 or isinstance(together, _HOPELESS)
-        errors = [together if hopeless else self._attempt([part], durable=durable) for part in parts]
-        for part, error in zip(parts, errors, strict=True):
-            if error is None:
-                part.outcome.set_result(None)
-            else:
-                part.outcome.set_exception(error)
+    def _write(self, config: RunnableConfig, *last: _Part, made: str | None = None, durable: bool) -> None:
+        """Write what waits of the config's run or turn, then `last`, then what waits on top of the one `made`.
+
+        What is taken first is written first: the newest checkpoint is the one that is written last.
+        """
+        with self._alone(config):
+            with self._lock:
+                waiting = self._waiting.pop(_gathered_by(config), [])
+            parts = sorted([*waiting, *last], key=lambda part: made is not None and part.on == made)
+            together = self._attempt(parts, durable=durable) if parts else None
+            # An error of every transaction fails all, and so does any where one caller alone waits; otherwise each part
+            # is tried alone, and only the faulty one fails.
+            hopeless = together is None or sum(not part.left for part in parts) <= 1 or isinstance(together, _HOPELESS)
+            for part in parts:
+                if (error := together if hopeless else self._attempt([part], durable=durable)) is not None:
+                    part.outcome.set_exception(error)
+                else:
+                    part.outcome.set_result(None)
         for part in parts:
             if part.left:
                 part.outcome.result()
