@@ -46,7 +46,10 @@ _FENCE: Final = "```"
 _TICKED = re.compile(r"(?<!\w)`[^`\n]++`")
 _CODE_STARTS: Final = ("//", "/*", "*/", "--", "# ", "#!", "<!", "<?", ">", "$ ", ">>>", "{", "}")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}+>")
-_CALL = re.compile(r"\w\(\s?['\"]|\w\s?:?=\s?['\"]|=>|[)}\]];$")
+_QUERY = re.compile(
+    r"(?i)^(?=.*[;'\"=*$])(select .+ from|insert into|update \S+ set|delete from|(alter|create|drop) table)"
+)
+_CALL = re.compile(r"\w\(\s?['\"]|\w\s?:?=\s?['\"]|=>|^[^'\"=]*+['\"=].*[)}\]];$")
 _ME: Final = words("me|myself|i|yo|אני|אנחנו")
 _OWN_LABELS: Final = frozenset(word for each in LANGUAGES for word in each.own_labels)
 _TOLD: Final = [
@@ -384,6 +387,4 @@ def _forms(word: str) -> tuple[str, str]:
 
 
 def _is_code(bare: str) -> bool:
-    if bare.startswith(_CODE_STARTS) or _TAG.search(bare):
-        return True
-    return any(sign in bare for sign in "'\"=") and _CALL.search(bare) is not None
+    return bare.startswith(_CODE_STARTS) or any(shape.search(bare) for shape in (_TAG, _QUERY, _CALL))

@@ -85,7 +85,9 @@ def relation(new: Statement, old: Statement) -> Relation:
     told = [_of_one(each, old) for each in (new, *new.also)]
     repeats = told[0].kind == "duplicate" or any(_of_one(new, each).kind == "duplicate" for each in old.also)
     if not repeats and (over := next((each for each in told if each.kind == "supersedes"), None)):
-        return over
+        beside = [each for each in old.also if each.slot == old.slot]  # "peanuts, milk and fish"
+        ended = all(any(_of_one(part, each).kind == "supersedes" for part in (new, *new.also)) for each in beside)
+        return over if ended else Relation("keeps_both", "ends one of several")
     known = all(any(_of_one(part, each).kind == "duplicate" for each in (old, *old.also)) for part in new.also)
     return told[0] if told[0].kind != "duplicate" or known else Relation("keeps_both", "says something more")
 
@@ -139,20 +141,26 @@ def _is_ended(new: Statement, old: Statement) -> bool:
     told, held = plain(new.value or ""), f"{was.attribute} {plain(old.value or '')}"
     spoken = held.replace(",", " , ").split()
     nouns = {_NOUNS.get(word, word) for word in spoken} - {_NOUNS.get(word, word) for word in _before_nouns(old)}
-    joined = not _JOINS.isdisjoint(spoken)  # "a dog named Rex and a cat named Mitzi"
     if _same_subject(event.who, was.who) == "yes":
         values = ENDS.get(f"{event.attribute}-" if over else event.attribute, {}).get(was.attribute)
         said = plain(old.text).split()
         if values is not None and (not values or any(each in said or within(each, held) for each in values)):
             return True
         if over and event.attribute == "possession":
-            return not joined and _NOUNS.get(told, told) in nouns and _beside(new) <= _beside(old)
-    if event.attribute != "death" or over or joined or was.who != SELF or any(map(str.isdigit, held)):
+            return not names_several(old) and _NOUNS.get(told, told) in nouns and _beside(new) <= _beside(old)
+    if event.attribute != "death" or over or names_several(old) or was.who != SELF or any(map(str.isdigit, held)):
         return False
     role, name = _parts(event.who) if event.who != SELF else ("", canonical(told))
     of_theirs = was.attribute in GROUPS["mortal"] or name == canonical(was.attribute)  # "Bruno is my dog"
     as_theirs = not role or role in nouns or any({role, was.attribute} <= group for group in _ALIKE)
     return of_theirs and as_theirs and (name <= canonical(held) if name else role in nouns)
+
+
+def names_several(statement: Statement) -> bool:
+    """Tell whether several may be named, as in "a dog named Rex and a cat named Mitzi"; Hebrew writes its "and" onto a word."""
+    said = plain(statement.value or "").replace(",", " , ").split()[1:]
+    listed = any(each.slot == statement.slot for each in statement.also)
+    return listed or any(word in _JOINS or word[0] == "ו" for word in said)
 
 
 def _before_nouns(statement: Statement) -> set[str]:
@@ -173,11 +181,10 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
             return Relation("keeps_both", "says something more of the same")
         return Relation("duplicate", "says the same value in other words")
     if over and not was_over:
-        said = set(plain(theirs).replace(",", " , ").split())
         begins = old.text.startswith(theirs)  # "Married to Dana": there a capital letter names nobody
         another = {plain(word) for word in theirs.split()[begins:] if word[:1].isupper()} - set(plain(ours).split())
         part = canonical(ours) <= _before_nouns(old)
-        ends = within(ours, theirs) and not (_JOINS & said or another or part)  # "Acme" is not "Acme North"
+        ends = within(ours, theirs) and not (names_several(old) or another or part)  # "Acme" is not "Acme North"
         return Relation("supersedes", "says that it is no more so") if ends else Relation("keeps_both", "ends another")
     if over or was_over:
         return Relation("keeps_both", "what is not so does not contradict what is")
@@ -196,12 +203,11 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
 
 
 def _worded_alike(new: Statement, old: Statement) -> bool:
-    """Tell whether both say the same words in one order: "Dana owes Ron" differs from "Ron owes Dana", and "0" may
-    differ from "00".
+    """Tell whether both say the same words in one order: "Dana owes Ron" differs from "Ron owes Dana", "I love 🍕" from
+    "I love 🍣", and a secret "0" from "00".
     """
-    if in_one_form(new.text) != in_one_form(old.text) or (_is_secret(new) and not _same_value(new, old)):
-        return False
-    return not (adds(new.text, old.text) or adds(old.text, new.text) or _differ(new, old))
+    alike = in_one_form(new.text) == in_one_form(old.text) and (not _is_secret(new) or _same_value(new, old))
+    return alike and not (adds(new.text, old.text) or adds(old.text, new.text) or _differ(new, old))
 
 
 def _beside(statement: Statement) -> frozenset[str]:

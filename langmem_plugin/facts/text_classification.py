@@ -76,10 +76,9 @@ def _whole_value(stated: Sequence[Statement]) -> str | None:
 
 def _of_statement(statement: Statement, value: str | None) -> Classification:
     slot = statement.slot or Slot(SELF, "note", single=False)
-    if slot.attribute in GROUPS["preferences"] and slot.who == SELF and not statement.negated:
-        key = "preference"
-    else:
-        key = "_".join(([] if slot.who == SELF else slot.who.split()) + slot.attribute.split())
+    preferred = slot.attribute in GROUPS["preferences"] and slot.who == SELF and not statement.negated
+    of_whom = () if slot.who == SELF else slot.who.split()
+    key = "preference" if preferred else "_".join((*of_whom, *slot.attribute.split()))
     value = f"not {value}" if statement.negated or statement.over else value
     kind = {"preference": "User preference", "decision": "Decision", "strategic": "Goal"}.get(
         statement.fact_type, "Personal detail"

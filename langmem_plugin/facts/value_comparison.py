@@ -86,7 +86,8 @@ def in_one_form(value: str) -> tuple[str, ...]:
         at = end
     said = [word for word in _read([*found, *_words(value[at:])]) if word[:1].isalnum() or word[:1] == _CODE]
     kept = [word for word in said if word not in _ARTICLES]
-    return tuple(_stem(_SAME.get(word, word)) for word in (kept or said))
+    # Of a text without letters and digits every sign counts.
+    return tuple(_stem(_SAME.get(word, word)) for word in (kept or said or plain(value).split()))
 
 
 def _words(text: str) -> list[str]:
@@ -118,13 +119,8 @@ def number(words: Sequence[str]) -> tuple[float, int] | None:
     total, current, used, seen = 0.0, 0.0, 0, False
     for place, word in enumerate(words[:8]):
         amount = _amount(word)
-        if (
-            amount is None
-            and seen
-            and word in ("and", "y", "ו")
-            and place + 1 < len(words)
-            and _amount(words[place + 1]) is not None
-        ):
+        joined = word in ("and", "y", "ו") and any(_amount(each) is not None for each in words[place + 1 : place + 2])
+        if amount is None and seen and joined:
             continue
         if amount is None and word[:1] == "ו" and seen:
             amount = _amount(word[1:])
@@ -328,7 +324,7 @@ _TOKEN = re.compile(r"[$€£₪]|[^\s,;!?()\"“”$€£₪]++")
 
 def adds(new: str, old: str) -> bool:
     """Tell whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
-    if any(last != _last_letters(old).get(word, last) for word, last in _last_letters(new).items()):
+    if any(last != _told_apart(old).get(word, last) for word, last in _told_apart(new).items()):
         return True
     told, held = marks_of(new), marks_of(old)
     for kind in ("telling currency", "telling period"):  # "800 euros" adds nothing to "800", but to "800 dollars"
@@ -339,10 +335,14 @@ def adds(new: str, old: str) -> bool:
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
-def _last_letters(text: str) -> dict[str, str]:
-    """Return the last letter of each word, by its plain form: the accent of "trabajó" tells it from "trabajo"."""
+def _told_apart(text: str) -> dict[str, str]:
+    """Return what tells texts of the same words apart: the last letter of each word, by its plain form, since the accent
+    of "trabajó" tells it from "trabajo"; and the pictures.
+    """
     written = re.findall(r"[^\W\d_]++", unicodedata.normalize("NFC", text).casefold())
-    return {plain(word): word[-1] for word in written if plain(word) != "esta"}
+    letters = {plain(word): word[-1] for word in written if plain(word) != "esta"}
+    pictures = "".join(sign for sign in text if unicodedata.category(sign) == "So")
+    return letters | {"🖼": pictures} if pictures else letters
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)

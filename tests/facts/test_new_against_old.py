@@ -92,6 +92,10 @@ My sister works at Bosch | I work at Bosch
 We have a dog called Rufus | We have a cat called Pepper
 Dana owes Ron 50 | Ron owes Dana 50
 I owe Ron 50 dollars | I owe Ron 50 euros
+I owe Ron $50 | I owe Ron £50
+My rent is €800 | My rent is $800
+I love 🍕 | I love 🍣
+👍 | 👎
 I like oolong | I like sencha
 My dentist is Dr Levi | My accountant is Dr Levi
 My niece is 7 | My niece is 4
@@ -105,6 +109,7 @@ mi hermano Otto vive en Bonn | mi hermano Ivo vive en Basilea
 mi hermana trabaja en Correos | trabajo en Correos
 me gusta el té | me gusta el café
 Ana habló con Luis | Ana hablo con Luis
+le debo 50€ a Ana | le debo 50$ a Ana
 soy alérgico al polvo | soy alérgico al kiwi
 mi sobrina tiene 7 años | mi sobrina tiene 4 años
 """,
@@ -112,6 +117,7 @@ mi sobrina tiene 7 años | mi sobrina tiene 4 años
 אחי דן גר בחיפה | אחי רון גר בעכו
 אחותי עובדת בדואר | אני עובדת בדואר
 אני אוהב תה | אני אוהב קפה
+אני חייב לרון ₪50 | אני חייב לרון $50
 אני אלרגי לאבק | אני אלרגי לקיווי
 """,
 }

@@ -101,6 +101,11 @@ def test_an_event_ends_nothing_else(told, old, new):
         ("יש לי מקרר", "מכרתי את הדלת של המקרר"),
         ("I'm allergic to walnuts", "I'm no longer allergic to dust"),
         ("My email is ann@example.org", "my work email is now ann@example.com"),
+        ("I'm allergic to peanuts and fish", "I'm no longer allergic to fish"),
+        ("I like pizza, pasta and beer", "I don't like beer any more"),
+        ("soy alérgico a las nueces y al pescado", "ya no soy alérgico al pescado"),
+        ("אני אלרגי לבוטנים ולדגים", "אני כבר לא אלרגי לבוטנים"),
+        ("אני רגיש ללקטוז ולגלוטן", "אני כבר לא רגיש ללקטוז"),
     ],
 )
 def test_what_ends_is_the_thing_that_is_named_and_no_part_or_neighbour_of_it(told, old, new):
@@ -129,6 +134,7 @@ def test_what_ends_is_the_thing_that_is_named_and_no_part_or_neighbour_of_it(tol
         ("trabajo de profesora", "dejé mi trabajo de profesora"),
         ("trabajo en Bosch", "dimití de Bosch ayer"),
         ("אני עובד באינטל", "פוטרתי מאינטל אתמול"),
+        ("I'm allergic to peanuts and fish", "I'm no longer allergic to peanuts and fish"),
     ],
 )
 def test_what_is_named_as_ended_ends(told, old, new):

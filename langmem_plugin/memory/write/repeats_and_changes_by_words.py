@@ -15,6 +15,7 @@ from typing import Final, Literal, NamedTuple
 from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat
 from langmem_plugin.facts.attributes import ATTRIBUTES
 from langmem_plugin.facts.guards import times
+from langmem_plugin.facts.new_against_old import names_several
 from langmem_plugin.facts.value_comparison import in_one_form, names
 from langmem_plugin.languages.language_words import LANGUAGES, phrases, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, is_hebrew, plain
@@ -145,9 +146,9 @@ def _changed(new: Statement, old: Statement) -> float:
         both.shared >= _IN_COMMON or both.old_things >= _MOSTLY
     )
     told = [_content(each.text).cues.get("change", set()) for each in (new, old)]
-    if not told[0].isdisjoint(told[1]) and both.old_things < _MOSTLY:
-        return 0.0  # "I stopped eating meat" and "I stopped eating sugar" are two changes
-    return both.old + both.shared if of_it and both.common else 0.0
+    # "I stopped eating meat" and "I stopped eating sugar" are two changes.
+    two = not told[0].isdisjoint(told[1]) and both.old_things < _MOSTLY
+    return both.old + both.shared if of_it and both.common and not two else 0.0
 
 
 def _repeated(new: Statement, old: Statement) -> float:
@@ -201,7 +202,7 @@ def _of_another_thing(new: Statement, old: Statement) -> bool:
     """
     told, held = (each.slot.attribute if each.slot else "" for each in (new, old))
     ended = _content(new.text).words if new.negated or new.over else ()
-    if told == held and ended and old.value and not _in_both(_content(old.value).words, ended):
+    if told == held and ended and old.value and (names_several(old) or not _in_both(_content(old.value).words, ended)):
         return True  # who is no longer allergic to cats may be allergic to nuts
     if told != held and ATTRIBUTES.keys() >= {told, held} and told.split()[-1] == held.split()[-1]:
         return True  # "email" and "work email"

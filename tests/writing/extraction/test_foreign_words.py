@@ -68,6 +68,8 @@ PASTED = {
     "a stamped chat": "[10:32] Dana: I live in Krakenville",
     "a quotation": "> I live in Krakenville",
     "code": "```\nI live in Krakenville\n```",
+    "a query": "SELECT * FROM towns WHERE id = 7; -- I live in Krakenville",
+    "a table": "create table towns (id int); -- I live in Krakenville",
 }
 
 
