@@ -16,12 +16,12 @@ from langmem_plugin import process_forks
 from langmem_plugin.agent.commands.command_dispatch import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.memory_in_prompt import RetrieverDocuments
-from langmem_plugin.agent.model_input import Summaries
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.person_of_run import ServedPerson, owner_of_thread
 from langmem_plugin.agent.recall_and_write_steps import TurnContext
 from langmem_plugin.agent.replying.reply_to_message import Channel
+from langmem_plugin.agent.summary_of_left_out import Summaries
 from langmem_plugin.agent.turn_report import TurnReports
 from langmem_plugin.agent.write_permission import RunWriting
 from langmem_plugin.conversation.saver import ConversationSaver, SwitchedOffSaver

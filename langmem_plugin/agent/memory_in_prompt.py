@@ -10,10 +10,9 @@ from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin.agent.citations import Citation, cites, with_sources
 from langmem_plugin.agent.graph_state import Recalled, last_said
-from langmem_plugin.agent.instructions_in_prompt import with_room
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.person_of_run import answered_now
-from langmem_plugin.agent.prompt_texts import context_block, context_line, when_told
+from langmem_plugin.agent.prompt_texts import context_block, context_line, when_told, with_room
 from langmem_plugin.agent.replying.reply_notices import note_missing
 from langmem_plugin.errors import EmbeddingUnavailable, LangMemError, SessionExpired, StoreUnavailable, client_errors
 from langmem_plugin.identifiers import OwnerKey, masked

@@ -17,11 +17,12 @@ from langmem_plugin.agent.commands.command_dispatch import Commands
 from langmem_plugin.agent.commands.remember_and_confirm import question_below, with_question
 from langmem_plugin.agent.graph_state import Recalled, messages_of, named_node, recalled_of, reply_of
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
-from langmem_plugin.agent.model_input import ModelInput, Summaries
+from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.person_of_run import names_its_owner, run_config, session_of_run, thread_of_run
 from langmem_plugin.agent.replying.language_detection import replies_for
 from langmem_plugin.agent.replying.reply_notices import InstructionNotices
+from langmem_plugin.agent.summary_of_left_out import Summaries
 from langmem_plugin.agent.tool_node_and_id_check import StrictTools
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.quoted_and_own_words import own_words

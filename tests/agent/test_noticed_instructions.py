@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory
-from langmem_plugin.agent import instructions_in_prompt
+from langmem_plugin.agent import prompt_texts
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.settings import Settings
 from tests.cases import for_each
@@ -249,7 +249,7 @@ def test_while_it_cannot_be_kept_the_person_is_answered_and_not_told_that_it_was
 
 @pytest.mark.spec("I-2")
 def test_what_has_no_room_is_left_out_by_priority_and_shown(database_url, clock, offline_model, scripted, monkeypatch):
-    monkeypatch.setattr(instructions_in_prompt, "INSTRUCTION_TOKENS", 16)
+    monkeypatch.setattr(prompt_texts, "INSTRUCTION_TOKENS", 16)
     with opened(database_url, clock, offline_model) as memory:
         model = scripted()
         graph = graph_with(memory, model)

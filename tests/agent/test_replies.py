@@ -17,6 +17,7 @@ FOR_THE_MODEL = {
     "memory_tools.py",
     "write_permission.py",
     "model_input.py",
+    "summary_of_left_out.py",
     "tool_node_and_id_check.py",
 }
 WHAT_PEOPLE_WRITE = {"forget_undo_why.py", "recognition.py", "interrupt_questions.py"}

@@ -11,7 +11,7 @@ from langmem_plugin.agent.commands.command_call_and_paging import (
     page_number,
     pages_of,
 )
-from langmem_plugin.agent.instructions_in_prompt import with_room
+from langmem_plugin.agent.prompt_texts import with_room
 from langmem_plugin.agent.replying.reply_texts import words_for
 from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
 from langmem_plugin.facts.instruction_recognition import Spoken, order_of

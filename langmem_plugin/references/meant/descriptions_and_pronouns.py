@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from langmem_plugin.references.dates_and_numbers import typed_atoms
 from langmem_plugin.references.meant.list_choice import groups, is_called, newest_data
 from langmem_plugin.references.said.utterance_words import Sentence, Word
 from langmem_plugin.references.shown.shown_items import ItemEntry, comparable
 from langmem_plugin.references.shown.shown_ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.tokens import is_stop, stem, typed_atoms, word_atoms, words_of
+from langmem_plugin.references.tokens import is_stop, stem, word_atoms, words_of
 from langmem_plugin.references.words import KEYS, SCALES
 
 _MOST_WORDS = 6

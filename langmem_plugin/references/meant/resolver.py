@@ -14,6 +14,7 @@ from langchain_core.messages import (
 )
 
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.references.dates_and_numbers import typed_atoms
 from langmem_plugin.references.meant.conversation_ledger import pointing_part, settled_ledger
 from langmem_plugin.references.meant.meaning_decision import Decision, Finding, decide
 from langmem_plugin.references.meant.resolution_in_prompt import PreviousCall, Reference, Resolution
@@ -21,7 +22,6 @@ from langmem_plugin.references.said.utterance_words import Sentence, sentences
 from langmem_plugin.references.shown.shown_items import ItemEntry
 from langmem_plugin.references.shown.shown_ledger import Ledger, text_of
 from langmem_plugin.references.shown.tool_data import plain
-from langmem_plugin.references.tokens import typed_atoms
 from langmem_plugin.text_sanitizing import one_line
 
 

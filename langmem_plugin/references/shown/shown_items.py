@@ -8,16 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.references.tokens import (
-    atoms,
-    is_stop,
-    key_words,
-    normal,
-    stem,
-    typed_atoms,
-    word_atoms,
-    words_of,
-)
+from langmem_plugin.references.dates_and_numbers import atoms, typed_atoms
+from langmem_plugin.references.tokens import is_stop, key_words, normal, stem, word_atoms, words_of
 from langmem_plugin.references.words import KEYS
 
 _SIGNS = re.compile(r"[\W_]")

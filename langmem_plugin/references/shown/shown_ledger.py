@@ -7,11 +7,12 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
+from langmem_plugin.references.dates_and_numbers import atoms
 from langmem_plugin.references.shown.lists_in_text import ListLine, TextList, read_lists
 from langmem_plugin.references.shown.lists_in_tool_results import MOST_ITEMS, ResultList, line_item, result_lists
 from langmem_plugin.references.shown.shown_items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList, aligned, named_in, sharing, spoken_of
-from langmem_plugin.references.tokens import atoms, words_of
+from langmem_plugin.references.tokens import words_of
 
 MOST_LINES = 300
 """The number of lines of a reply that are taken for items, the first ones; each is compared with each item."""

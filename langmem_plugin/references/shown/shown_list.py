@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from rapidfuzz import fuzz
 
 from langmem_plugin.cached_property import cached_property
+from langmem_plugin.references.dates_and_numbers import atoms
 from langmem_plugin.references.shown.lists_in_text import ListLine
 from langmem_plugin.references.shown.lists_in_tool_results import ResultList
 from langmem_plugin.references.shown.shown_items import ItemEntry
-from langmem_plugin.references.tokens import WORD, atoms, is_stop, normal, stem, words_of
+from langmem_plugin.references.tokens import WORD, is_stop, normal, stem, words_of
 
 _PLURAL = re.compile(r"(?:s|ים|ות|י)$")
 
