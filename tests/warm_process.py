@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import sys
 import textwrap
+import threading
 import traceback
 from importlib.util import find_spec
 
@@ -14,6 +15,8 @@ _IMPORTED = ["langmem_plugin.cli.demo_agent", "langmem_plugin.web.conversation_t
 assert all(map(find_spec, _IMPORTED)), "the server would pass over a module that is not there, and be cold"
 _server = multiprocessing.get_context("forkserver")
 _server.set_forkserver_preload(_IMPORTED)
+
+_LONGEST = 240  # seconds; what hangs fails
 
 
 class WarmProcess:
@@ -45,8 +48,11 @@ def ran(code, *arguments, ends_with=0):
     """What the code printed, in a process that ended with that code, or that signal where it is negative."""
     process = WarmProcess(code, *arguments)
     process.stdin.close()
+    limit = threading.Timer(_LONGEST, process.kill)
+    limit.start()
     with process.stdout:
         told = process.stdout.read()
+    limit.cancel()
     assert process.wait() == ends_with, told
     return told
 

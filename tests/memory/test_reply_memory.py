@@ -187,3 +187,18 @@ def test_of_texts_that_differ_by_figures_alone_the_talk_is_told_one_before_what_
     told = texts(each for each, _ in reply_memory.recall(ANNA, "client", ["how is the choir doing?"], limit=2))
     assert "The choir needs a new piano" in told
     assert len(reply_memory.recall(ANNA, "client", ["how is the choir doing?"])) == 9
+
+
+@pytest.mark.spec("M-10")
+def test_what_is_held_for_replies_is_bounded_in_bytes_however_long_memories_are(offline_model):
+    with MemoryService("sqlite://", embeddings=offline_model) as memory:
+        reply_memory, made = ReplyMemory(memory), memory.remember(ANNA, "long")
+        for number in range(10):
+            phone = OwnerKey(f"+97250{number:07}")
+            memory.take_in(phone, [made.memory.model_copy(update={"id": f"m{number}", "text": "long " * 50_000})])
+            (told,) = reply_memory.told(phone, "client", [f"m{number}"]).memories
+            assert len(told.text) > 200_000
+
+    entries = [held for held, _ in reply_memory._held._entries.values()]
+    held = sum(len(each.text) for entry in entries for each in entry.memories.values())
+    assert 0 < 4 * held <= 8 * 2**20

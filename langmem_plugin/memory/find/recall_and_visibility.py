@@ -119,7 +119,7 @@ def search_for(
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not the first word of a sentence
 _ROLES = {word: role for language in LANGUAGES for (word, *more), role in language.people.items() if not more}
 _SHARED = 0.15  # the part of the words said, by their rarity
-_MOST_HELD = 4_000  # memories and instructions
+_MOST_HELD, _BYTES_BESIDE = 8 * 2**20, 2_000  # bytes, and those of a memory or an instruction beside its text
 _KEPT_TEXTS = 16_384
 
 _Reader = tuple[OwnerKey, Role, OwnerKey | None]
@@ -240,7 +240,8 @@ class ReplyMemory:
         else:
             instructions = tuple(self._service.instructions.in_force(connection, of[0]))
         held = _Held(states, {each.id: each for each in memories}, instructions)
-        self._held.put(of, held, 1 + len(held.memories) + len(instructions))
+        texts = ["", *(each.text for each in held.memories.values()), *(each.text for each in instructions)]
+        self._held.put(of, held, sum(_BYTES_BESIDE + 4 * len(text) for text in texts))
         return held
 
 

@@ -105,9 +105,8 @@ class Retention:
         owners those are forgotten of whom nothing is left.
         """
         deleted = sum(self.memories_deleted())
-        for work in (self.uses_deleted, self.owners_forgotten):
-            for _ in work():
-                pass
+        for _ in itertools.chain(self.uses_deleted(), self.owners_forgotten()):
+            pass
         return deleted
 
     def memories_deleted(self) -> Iterator[int]:
