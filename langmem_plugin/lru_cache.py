@@ -10,6 +10,7 @@ from langmem_plugin import process_forks
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 _Rest = ParamSpec("_Rest")
+_WORDS = 100
 
 
 class LruCache(Generic[_Key, _Value]):
@@ -51,9 +52,6 @@ class LruCache(Generic[_Key, _Value]):
     def _drop(self, key: _Key) -> None:
         if (entry := self._entries.pop(key, None)) is not None:
             self.size -= entry[1]
-
-
-_WORDS = 100
 
 
 def cached_if_short(

@@ -40,6 +40,9 @@ _LOOKS_LIKE: Final = {
     "\\": "/",
 }
 _NOTHING = "\0"
+_UNFIT_FOR_JSON = re.compile(f"[{_LEFT}{_RIGHT}{_CONTROLS}{_IGNORABLE}\x85\u2028\u2029]")
+_OF_TERMINALS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # the categories of characters that steer a terminal
+_HARMLESS = "\n\t\u200c\u200d\u200e\u200f"  # joiners, as in emoji, and the marks that Hebrew is typed with
 
 
 def one_line(text: str) -> str:
@@ -140,17 +143,12 @@ def _spelt(name: str) -> str:
 
 
 _TAG = re.compile(rf"<[\s{_NOTHING}]*+/?+[\s{_NOTHING}]*+(?:{'|'.join(map(_spelt, BLOCKS))})(?!\w)")
-_UNFIT_FOR_JSON = re.compile(f"[{_LEFT}{_RIGHT}{_CONTROLS}{_IGNORABLE}\x85\u2028\u2029]")
 
 
 def _tags(text: str) -> Iterator[tuple[int, int]]:
     if _BRACKET.search(text) is None:
         return iter(())
     return (found.span() for found in _TAG.finditer(text.translate(_folded)))
-
-
-_OF_TERMINALS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # the categories of characters that steer a terminal
-_HARMLESS = "\n\t\u200c\u200d\u200e\u200f"  # joiners, as in emoji, and the marks that Hebrew is typed with
 
 
 def visible(text: str) -> str:

@@ -12,6 +12,7 @@ from langmem_plugin.errors import InvalidInput
 
 Recalled = list[tuple[str, float]]
 """The recalled memories as pairs (memory id, score), best first."""
+_TOPIC_MESSAGES = 2
 
 
 class MemoryState(TypedDict):
@@ -21,9 +22,6 @@ class MemoryState(TypedDict):
 
     messages: Annotated[list[AnyMessage], add_messages]
     recalled: NotRequired[Recalled]
-
-
-_TOPIC_MESSAGES = 2
 
 
 def is_of_person(message: BaseMessage) -> bool:

@@ -37,6 +37,7 @@ _CLIENTS = (
     ("chromadb.errors", "ChromaError"),
     ("grpc", "RpcError"),
 )
+_FEWEST_LINES, _SHORT_LINE = 20, 10  # tokens: few lines with the day they were said are shorter
 
 
 class RetrieverDocuments:
@@ -78,9 +79,6 @@ def _own(document: Document) -> Document:
 def _failures() -> tuple[type[Exception], ...]:
     """Return the errors of a retriever that cannot be reached or run. Mistakes in code are not among them."""
     return (LangMemError, LangChainException, OSError, RuntimeError, *client_errors(*_CLIENTS))
-
-
-_FEWEST_LINES, _SHORT_LINE = 20, 10  # tokens: few lines with the day they were said are shorter
 
 
 class MemoryInPrompt:

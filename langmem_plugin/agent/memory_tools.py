@@ -30,6 +30,16 @@ _MESSAGES = 8
 _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 _NOTHING = "Nothing is found about that."
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
+KEY_VALUE_RULES = """\
+LONG-TERM MEMORY RULES
+Save with save_memory what stays true of this person: preferences ("I prefer short emails"), stable habits ("remind me
+every morning"), personal details ("my assistant is David"), long-term goals, how they want you to work ("use a formal
+tone"). Do not save temporary tasks, one-time instructions, moods, or what is unclear.
+Choose a key that says what the value is (email_preference, assistant_name, meeting_time_preference) and a short value
+that can be read without the conversation; then tell the person "I'll remember that".
+Call load_memory when a conversation begins, use what it gives, and mention it only where it serves ("as you prefer
+short emails")."""
+"""The text that tells an agent of these tools: put it into its system prompt, or leave it out."""
 
 
 def memory_tools(parts: AgentParts, writing: RunWriting) -> list[BaseTool]:
@@ -118,18 +128,6 @@ def _told(work: Callable[_Given, _Result]) -> Callable[_Given, _Result | str]:
             return _UNAVAILABLE
 
     return told
-
-
-KEY_VALUE_RULES = """\
-LONG-TERM MEMORY RULES
-Save with save_memory what stays true of this person: preferences ("I prefer short emails"), stable habits ("remind me
-every morning"), personal details ("my assistant is David"), long-term goals, how they want you to work ("use a formal
-tone"). Do not save temporary tasks, one-time instructions, moods, or what is unclear.
-Choose a key that says what the value is (email_preference, assistant_name, meeting_time_preference) and a short value
-that can be read without the conversation; then tell the person "I'll remember that".
-Call load_memory when a conversation begins, use what it gives, and mention it only where it serves ("as you prefer
-short emails")."""
-"""The text that tells an agent of these tools: put it into its system prompt, or leave it out."""
 
 
 def key_value_tools(service: MemoryService, writing: RunWriting) -> list[BaseTool]:

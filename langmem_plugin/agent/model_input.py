@@ -30,7 +30,15 @@ from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.references import Resolution, describe, resolve
 from langmem_plugin.references.meant.resolver import quoted_place, shows_something
 
+log = event_log(__name__)
+
 _HEARD = 100  # messages; only the last exchanges are read for what they mean
+_NAMES = ("url", "uri")
+_REFUSED = "[a picture or file by its address, which is not allowed: the address was left out]"
+_HALF = re.compile(r"[\ud800-\udfff]")
+_SENT = ("content", "name", "tool_calls", "invalid_tool_calls", "tool_call_id", "additional_kwargs")
+_LEVELS = 60
+_LARGEST_BITS = 10_000  # Python refuses to write out a number of more than 4,300 digits
 
 
 def references_of(messages: Sequence[BaseMessage]) -> Resolution:
@@ -51,10 +59,6 @@ def references_of(messages: Sequence[BaseMessage]) -> Resolution:
 def _quoted(message: BaseMessage, before: Sequence[BaseMessage]) -> str | None:
     """Return the id or the text of the message that this one answers, whichever is known."""
     return next((each for each in quoted_of(message) or () if quoted_place(each, before) is not None), None)
-
-
-_NAMES = ("url", "uri")
-_REFUSED = "[a picture or file by its address, which is not allowed: the address was left out]"
 
 
 def with_public_pictures(message: BaseMessage) -> BaseMessage:
@@ -106,12 +110,6 @@ def _shown(block: Any, load: Callable[[MediaReference], bytes | None]) -> Any:
     return block
 
 
-_HALF = re.compile(r"[\ud800-\udfff]")
-_SENT = ("content", "name", "tool_calls", "invalid_tool_calls", "tool_call_id", "additional_kwargs")
-_LEVELS = 60
-_LARGEST_BITS = 10_000  # Python refuses to write out a number of more than 4,300 digits
-
-
 def sendable(message: BaseMessage) -> BaseMessage:
     """Return the message, or a copy if something in it could not be sent. It is stored with the same question marks."""
     held = {**message.__dict__, **(message.__pydantic_extra__ or {})}  # pydantic takes long to say that a field is none
@@ -135,9 +133,6 @@ def _whole(value: Any, levels: int) -> Any:
     if all(one is other for one, other in zip(new, parts, strict=True)):
         return value
     return dict(zip(new[: len(value)], new[len(value) :], strict=True)) if isinstance(value, dict) else new
-
-
-log = event_log(__name__)
 
 
 @dataclass(eq=False)

@@ -20,6 +20,8 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.people import People
 from langmem_plugin.settings import Role, Settings
 
+log = event_log(__name__)
+
 _USER_IDS = ("user_id", "langgraph_user_id", "langgraph_auth_user_id")
 _KNOWN = ("phone", *_USER_IDS)
 _NEAR = 0.8
@@ -152,9 +154,6 @@ def _owner_by_thread(configurable: Mapping[str, Any], region: str | None) -> str
 
 def _part(whole: Any, name: str) -> Any:
     return whole.get(name) if isinstance(whole, Mapping) else getattr(whole, name, None)
-
-
-log = event_log(__name__)
 
 
 class ServedPerson:

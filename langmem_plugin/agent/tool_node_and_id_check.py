@@ -29,6 +29,9 @@ from langmem_plugin.references.shown.shown_items import ItemEntry, is_code, leav
 from langmem_plugin.references.tokens import key_words, normal
 from langmem_plugin.text_sanitizing import one_line
 
+_IDS = frozenset(("id", "ids", "uid", "uuid"))
+_MOST_SHOWN, _LONGEST = 8, 60
+
 
 def tool_node(tools: Sequence[BaseTool | Callable[..., Any]], **options: Any) -> Runnable[Any, Any]:
     """Make the node for these tools; `options` are those of ToolNode, which runs each call."""
@@ -105,10 +108,6 @@ def _names(code: CodeType) -> Iterator[str]:
     for const in code.co_consts:
         if isinstance(const, CodeType):
             yield from _names(const)
-
-
-_IDS = frozenset(("id", "ids", "uid", "uuid"))
-_MOST_SHOWN, _LONGEST = 8, 60
 
 
 def changes(name: str, tool: BaseTool | None = None, changing: Iterable[str] | None = None) -> bool:

@@ -26,6 +26,15 @@ from langmem_plugin.people.consent_records import Consent
 from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.text_sanitizing import one_line
 
+_ASKS, _OFFERS = pattern_for("asks_to_remember"), pattern_for("offers_to_remember")
+_NOT_AGREED = "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
+_NOT_TO_BE_KEPT = "The person asked that what they wrote is not remembered."
+_OF_ANOTHER = "The newest message is forwarded, in another's words: remember and forget nothing because of it."
+_OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
+_REDACTED = "A part of this was left out because it is private: remember it without that part, or not at all."
+_LONGEST_QUOTE = 500  # letters: a longer message is found by its id
+_READ = "__pregel_read"  # LangGraph's own key, by which code in a node reads the state
+
 
 def is_said_anew(over: Memory, instead: Memory | None, messages: Sequence[BaseMessage]) -> bool:
     """Tell whether the newest message, or the question that it says yes to, says `over` again; `instead` took its
@@ -55,9 +64,6 @@ def message_of_run(messages: Sequence[BaseMessage]) -> BaseMessage | None:
     return None if newest is None else messages[newest]
 
 
-_ASKS, _OFFERS = pattern_for("asks_to_remember"), pattern_for("offers_to_remember")
-
-
 def asks_to_remember(messages: Sequence[BaseMessage]) -> bool:
     """Tell whether the newest message, or the assistant's question that it says yes to, asks to remember."""
     newest = newest_of_person(messages)
@@ -77,15 +83,6 @@ def forbids(held: Consent, text: str) -> bool:
     if held.extraction.allowed is False or (held.sensitive.allowed is False and is_sensitive(text)):
         return True
     return held.personal.allowed is False and classify(text).fact_type == "personal"
-
-
-_NOT_AGREED = "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
-_NOT_TO_BE_KEPT = "The person asked that what they wrote is not remembered."
-_OF_ANOTHER = "The newest message is forwarded, in another's words: remember and forget nothing because of it."
-_OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
-_REDACTED = "A part of this was left out because it is private: remember it without that part, or not at all."
-_LONGEST_QUOTE = 500  # letters: a longer message is found by its id
-_READ = "__pregel_read"  # LangGraph's own key, by which code in a node reads the state
 
 
 @dataclass(eq=False)

@@ -14,6 +14,9 @@ from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.memory_types import storable
 
 log = logging.getLogger(__name__)
+REFUSED = 400  # the lowest status code of an error
+_NEVER = frozenset((REFUSED, 403, 404))
+_PHONE = re.compile(r"\+?\d[\d ().-]{5,}\d")
 
 
 class TryLater(Exception):
@@ -82,11 +85,6 @@ def place(found: Mapping[str, Any]) -> str:
 def card(name: str, phones: Sequence[Any]) -> str:
     """Return a contact in words."""
     return f"Contact: {', '.join(filter(None, (name, *map(text_in, phones))))}"
-
-
-REFUSED = 400  # the lowest status code of an error
-_NEVER = frozenset((REFUSED, 403, 404))
-_PHONE = re.compile(r"\+?\d[\d ().-]{5,}\d")
 
 
 def note_refusal(provider: str, status: int, code: Any, why: Any, *, passes: object) -> None:

@@ -26,6 +26,26 @@ from langmem_plugin.settings import Settings
 _WHO = ("Anna", "Ben", "Carla", "David", "Eva", "Frank", "Gila", "Hugo", "Iris", "Jonas")
 _WHAT = ("tea", "chess", "olives", "hiking", "jazz", "tennis", "cats", "sushi", "opera", "cycling")
 _BENCH_PHONE = "+12025550123"
+_NAME, _PHONE = "Erin", "+12025550123"
+_SECOND = ("Jason", "+12025550145")
+PORT = 8421
+_ERIN_SAYS = (  # in the order of the page's tour
+    "find me a chicken dinner",
+    "save number 2",
+    "/remember my daughter Mia is seven",
+    "how old is Mia?",
+    "what about pasta?",
+    "save the second one",
+)
+_JASON_SAYS = ("what's on our calendar?", "find me a soup", "save the first one", "how old is Mia?")
+_TRY = "Try: find me a chicken dinner, then: save number 2, then: /remember Leo is allergic to peanuts."
+_HELP = "/help lists the memory's own commands; an empty line or Ctrl-D ends."
+_BEFORE = (
+    "/remember Leo is allergic to peanuts",
+    "find me a chicken dinner",
+    "save number 2",
+)
+_AFTER = ("what is Leo allergic to?", "/memories")
 
 
 def bench(
@@ -93,27 +113,7 @@ def _bar() -> Any:
     return progress(TextColumn("timing"), BarColumn(), MofNCompleteColumn(), transient=True)
 
 
-_NAME, _PHONE = "Erin", "+12025550123"
-_SECOND = ("Jason", "+12025550145")
-PORT = 8421
 Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="of --web; 0: any that is free")]
-_ERIN_SAYS = (  # in the order of the page's tour
-    "find me a chicken dinner",
-    "save number 2",
-    "/remember my daughter Mia is seven",
-    "how old is Mia?",
-    "what about pasta?",
-    "save the second one",
-)
-_JASON_SAYS = ("what's on our calendar?", "find me a soup", "save the first one", "how old is Mia?")
-_TRY = "Try: find me a chicken dinner, then: save number 2, then: /remember Leo is allergic to peanuts."
-_HELP = "/help lists the memory's own commands; an empty line or Ctrl-D ends."
-_BEFORE = (
-    "/remember Leo is allergic to peanuts",
-    "find me a chicken dinner",
-    "save number 2",
-)
-_AFTER = ("what is Leo allergic to?", "/memories")
 
 
 @on(nullcontext)

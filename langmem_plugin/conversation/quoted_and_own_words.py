@@ -17,6 +17,10 @@ QUOTED = "langmem_quoted"  # in additional_kwargs
 _FORWARD = r"(?:begin forwarded message|forwarded(?: message)?|(?:mensaje )?reenviado|הודעה שהועברה|הועברה?)"
 _BY = r"(?:\s+(?:many times|from|by|de|por|de parte de|מאת|מ-?|על ידי)\b.{0,60})?"
 _FORWARDED_BELOW = re.compile(rf"[\W_]*+{_FORWARD}{_BY}[\W_]*|\W*+(?:fwd?|rv)\s*:.*", re.IGNORECASE)
+# The block stands at the end because providers cache a conversation up to the first change: a block that changes at
+# every turn is cheap behind the newest message and expensive before the history.
+_OPENING, _CLOSING = "<context>\n", "\n</context>"
+_BETWEEN = "\n\n"
 
 
 class Quoted(NamedTuple):
@@ -57,12 +61,6 @@ def quoted_of(message: BaseMessage) -> Quoted | None:
         return None
     found = Quoted(*(each if isinstance(each := quoted.get(key), str) and each else None for key in Quoted._fields))
     return found if any(found) else None
-
-
-# The block stands at the end because providers cache a conversation up to the first change: a block that changes at
-# every turn is cheap behind the newest message and expensive before the history.
-_OPENING, _CLOSING = "<context>\n", "\n</context>"
-_BETWEEN = "\n\n"
 
 
 def with_context(message: BaseMessage, known: str) -> BaseMessage:

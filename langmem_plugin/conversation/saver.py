@@ -50,6 +50,8 @@ from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
 
+_PAGE = 50
+
 
 class _Closable(Protocol):
     executor: Executor
@@ -125,9 +127,6 @@ def check_arguments(  # noqa: PLR0917 - all are needed
         raise InvalidInput(f"turn_timeout={turn_timeout!r}: pass a timedelta")
     if executor is not None and not isinstance(executor, Executor):
         raise InvalidInput(f"executor={executor!r}: pass a concurrent.futures.Executor, or leave it out")
-
-
-_PAGE = 50
 
 
 class ConversationSaver(BaseCheckpointSaver[str]):

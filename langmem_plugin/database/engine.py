@@ -49,6 +49,8 @@ _COLUMNS = text(
     r"SELECT m.name AS of_table, group_concat(p.name) AS names FROM sqlite_master AS m, pragma_table_info(m.name) AS p"
     r" WHERE m.type = 'table' AND m.name LIKE 'langmem\_%' ESCAPE '\' GROUP BY m.name"
 )
+BULK_WORK = timedelta(minutes=10)
+"""The patience for statements over so many rows that the server does not answer for a while."""
 
 
 def refuse_what_runs(connection: Connection) -> None:
@@ -73,9 +75,6 @@ def refuse_other_tables(connection: Connection) -> None:
                 " or changed it; restore a backup, or name another file"
             )
 
-
-BULK_WORK = timedelta(minutes=10)
-"""The patience for statements over so many rows that the server does not answer for a while."""
 
 _Held = TypeVar("_Held")
 _Read = TypeVar("_Read")

@@ -27,6 +27,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _ESCAPED = "\x1b"
 _AT_ONCE = 500  # ids in one IN list
 _LONGEST_NAME = 1_000  # bytes; an index of PostgreSQL holds 2,704 of a row
+TRIES = 4  # the first, and three more
 
 
 def inserts(table: Table, made: Callable[[Any], Any]) -> dict[str, Any]:
@@ -266,8 +267,6 @@ class Identifying(Owner):
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-
-TRIES = 4  # the first, and three more
 
 _One = TypeVar("_One")
 

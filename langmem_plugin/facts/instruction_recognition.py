@@ -32,6 +32,9 @@ _SAYING = re.compile("|".join(each.orders["saying"] for each in LANGUAGES), re.I
 """Words of saying, which ask for nothing: "never say never" is no order."""
 _QUESTION = re.compile(r"[?¿؟]")
 _NO_MESSAGE_OF_THEIR_OWN = re.compile(r"```|^\s{0,3}>|^-{2,}\s?Forwarded", re.MULTILINE | re.IGNORECASE)
+_PART = re.compile("«(\\w+)»")
+_END = r"[.!…]{0,5}\Z"
+_CLOCK = r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s?(?P<half>[ap]\.?m\b\.?)?"
 
 
 class OrderWords(SimpleNamespace):
@@ -45,9 +48,6 @@ class OrderWords(SimpleNamespace):
     """
 
 
-_PART = re.compile("«(\\w+)»")
-_END = r"[.!…]{0,5}\Z"
-_CLOCK = r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s?(?P<half>[ap]\.?m\b\.?)?"
 _CLOCK_2 = re.sub("(hour|minute|half)>", r"\g<1>2>", _CLOCK)
 
 

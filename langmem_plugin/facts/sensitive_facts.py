@@ -15,6 +15,13 @@ from langmem_plugin.lru_cache import cached_if_short
 _KEPT: Final = 4_096  # texts: one is asked about where it is read, allowed and stored
 Kind = NumberKind | Literal["health", "faith", "love", "politics", "crime", "money"]
 _GIVEN_TO_BE_USED: Final = frozenset({"e-mail", "ip"})
+_LEAST_BEFORE: Final = 2  # letters
+_WORD = re.compile(r"[^\W_]++(?:[\"'][^\W_]++)*+")
+# No sensitive word is a church that is an address ("a church street café", "Church Road"), or a medicine ball.
+_HARMLESS = re.compile("|".join(each.sensitive["harmless"] for each in LANGUAGES if "harmless" in each.sensitive))
+_HE_PREFIX: Final = re.compile(r"[והבלמכש]{1,2}(?=[א-ת]{3})")
+_SCLEROSIS = re.compile(r"\bMS\b")
+_VALUE = re.compile(r"\d{3}")
 
 
 def _all(*path: str) -> frozenset[str]:
@@ -42,13 +49,6 @@ _OTHER_CODES: Final = _all("other_codes")
 _BEGINNINGS: Final = tuple(_all("beginnings"))
 _ENDINGS: Final = tuple(_all("endings"))
 _NO_STEM: Final = _all("no_stem")
-_LEAST_BEFORE: Final = 2  # letters
-_WORD = re.compile(r"[^\W_]++(?:[\"'][^\W_]++)*+")
-# No sensitive word is a church that is an address ("a church street café", "Church Road"), or a medicine ball.
-_HARMLESS = re.compile("|".join(each.sensitive["harmless"] for each in LANGUAGES if "harmless" in each.sensitive))
-_HE_PREFIX: Final = re.compile(r"[והבלמכש]{1,2}(?=[א-ת]{3})")
-_SCLEROSIS = re.compile(r"\bMS\b")
-_VALUE = re.compile(r"\d{3}")
 
 
 def is_sensitive(text: str) -> bool:

@@ -18,6 +18,7 @@ _PART = re.compile(
 )
 _TERMINAL = frozenset(".!?;…¡¿")
 _ABBREVIATIONS = words("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt")
+_TAG: Final = 3  # the most words of a tag like "…, right?": what stands before a longer one is told, not asked
 
 
 class Token(NamedTuple):
@@ -110,9 +111,6 @@ def begins(tokens: Sequence[Token], at: int, phrases: Phrases) -> int:
     if at >= len(tokens) or tokens[at].plain not in phrases.by_first:
         return 0
     return phrases.begin([token.plain for token in tokens[at : at + _LONGEST_PHRASE]])
-
-
-_TAG: Final = 3  # the most words of a tag like "…, right?": what stands before a longer one is told, not asked
 
 
 def stated_until(sentence: Sentence, language: Language, *, noted: bool = False) -> tuple[int, int]:

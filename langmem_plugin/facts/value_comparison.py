@@ -38,6 +38,9 @@ _VERSION = re.compile(r"\d{1,2}\.\d0")
 _COUNTED = re.compile(r"[^\W\d_]{3,}-\d++s?+|\d++-[^\W\d_]{3,}(?:-[^\W\d_]++)?+", re.IGNORECASE)
 _SIGNS: Final = frozenset("+#@_\\*&^%~=<>|")
 _GRADE = re.compile(r"[A-Za-z]{1,2}-")
+_NARROWING: Final = frozenset(f"telling {each}" for each in ("only", "without", "almost", "more", "less"))
+_SENTENCE_END: Final = frozenset(".!?;:\n")
+_TOKEN = re.compile(r"[$€£₪]|[^\s,;!?()\"“”$€£₪]++")
 
 
 def codes(text: str) -> Iterator[tuple[int, int, str]]:
@@ -315,11 +318,6 @@ def flat(text: str) -> str:
     if not shown.isascii():
         shown = "".join(letter for letter in shown if unicodedata.category(letter) != "Cf")
     return re.sub(r"[^\S\n]+", " ", shown)
-
-
-_NARROWING: Final = frozenset(f"telling {each}" for each in ("only", "without", "almost", "more", "less"))
-_SENTENCE_END: Final = frozenset(".!?;:\n")
-_TOKEN = re.compile(r"[$€£₪]|[^\s,;!?()\"“”$€£₪]++")
 
 
 def adds(new: str, old: str) -> bool:

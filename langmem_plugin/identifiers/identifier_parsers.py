@@ -9,12 +9,26 @@ from langmem_plugin.identifiers.keys_and_masking import IdentifierKey, masked, u
 from langmem_plugin.identifiers.phone_number import as_typed, is_national, phone_number
 from langmem_plugin.logs import event_log
 
+log = event_log(__name__)
+
 _PREFIX = re.compile(r"whatsapp:", re.IGNORECASE)
 _DEVICE = r"(?:_[0-9]{1,3})?(?::[0-9]{1,3})?"  # the number of a device: an account may have several
 _OF_PHONE = re.compile(rf"\+?([0-9]{{5,15}}){_DEVICE}@(?:c\.us|s\.whatsapp\.net)", re.IGNORECASE)
 _LINKED_ID = re.compile(rf"([0-9]{{1,30}}){_DEVICE}@lid", re.IGNORECASE)
 _BUSINESS_SCOPED = re.compile(r"[A-Z]{2}\.(?:ENT\.)?(?=[A-Za-z]*[0-9])[0-9A-Za-z]{1,128}")
 _WHATSAPP_GROUP = re.compile(r"[0-9A-Za-z_-]+@(?:g\.us|broadcast|newsletter)")
+_UUID = re.compile(r"(?:signal:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_NAMED = re.compile(r"user:\S.*")
+_STUDIO = "langgraph-studio-user"
+_ID = re.compile(r"(?:telegram|tg):(-?[1-9][0-9]{0,18})", re.IGNORECASE)
+_GROUP = re.compile(r"telegram:-[1-9][0-9]{0,18}")
+_MOST = 10**19
+_KINDS = re.compile(r"^(?:(?:whatsapp|tel|sms|rcs|signal|messenger|telegram|tg|user):)*", re.IGNORECASE)
+_SERVICE = re.compile(r"@(?:c\.us|s\.whatsapp\.net|lid|g\.us|broadcast|newsletter)", re.IGNORECASE)
+_MARKS = re.compile(r"[\s+().:/@-]")
+_NO_NAMES = re.compile("none|null|undefined|nan|anonymous|unknown|restricted|unavailable|withheld", re.IGNORECASE)
+"""The words that programs and networks write for a missing value."""
+_NOBODY = "this names nobody, and all who send it would share one memory: pass +972501234567 or a chat id"
 
 
 def whatsapp_id(text: str, region: str | None) -> Identifier | None:
@@ -44,18 +58,8 @@ def is_whatsapp_group(text: str) -> bool:
     return _WHATSAPP_GROUP.fullmatch(_PREFIX.sub("", text, count=1)) is not None
 
 
-_UUID = re.compile(r"(?:signal:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_NAMED = re.compile(r"user:\S.*")
-_STUDIO = "langgraph-studio-user"
-
-
 def user_id(text: str) -> Identifier | None:
     return Identifier("user", text) if _UUID.fullmatch(text) or _NAMED.fullmatch(text) or text == _STUDIO else None
-
-
-_ID = re.compile(r"(?:telegram|tg):(-?[1-9][0-9]{0,18})", re.IGNORECASE)
-_GROUP = re.compile(r"telegram:-[1-9][0-9]{0,18}")
-_MOST = 10**19
 
 
 def telegram_id(written: str | int) -> Identifier | None:
@@ -69,16 +73,6 @@ def telegram_id(written: str | int) -> Identifier | None:
         return None
     key = f"telegram:{found[1]}"
     return Identifier("group" if _GROUP.fullmatch(key) else "telegram", key)
-
-
-log = event_log(__name__)
-
-_KINDS = re.compile(r"^(?:(?:whatsapp|tel|sms|rcs|signal|messenger|telegram|tg|user):)*", re.IGNORECASE)
-_SERVICE = re.compile(r"@(?:c\.us|s\.whatsapp\.net|lid|g\.us|broadcast|newsletter)", re.IGNORECASE)
-_MARKS = re.compile(r"[\s+().:/@-]")
-_NO_NAMES = re.compile("none|null|undefined|nan|anonymous|unknown|restricted|unavailable|withheld", re.IGNORECASE)
-"""The words that programs and networks write for a missing value."""
-_NOBODY = "this names nobody, and all who send it would share one memory: pass +972501234567 or a chat id"
 
 
 def normalised(who: str | int, region: str | None = None) -> IdentifierKey:

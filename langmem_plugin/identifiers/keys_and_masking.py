@@ -12,6 +12,7 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _LONGEST = 1_000  # bytes; PostgreSQL indexes a row of keys of up to 2,704 bytes
 _SCOPE = "\x1f"
+_SERVICES = frozenset({"c.us", "s.whatsapp.net", "lid", "g.us", "broadcast"})
 
 
 class IdentifierKey(str):
@@ -74,9 +75,6 @@ def usable(key: str) -> IdentifierKey:
     if _CONTROLS.search(key):
         raise InvalidInput("control characters cannot be part of a person's or conversation's key: leave them out")
     return IdentifierKey(owner_to_store(key))
-
-
-_SERVICES = frozenset({"c.us", "s.whatsapp.net", "lid", "g.us", "broadcast"})
 
 
 def masked(phone: str) -> str:

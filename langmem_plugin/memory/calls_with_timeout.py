@@ -16,11 +16,15 @@ from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.logs import event_log
 
+log = event_log(__name__)
+
 Answer = TypeVar("Answer")
 
 _MOST_HUNG = 4
 _LAST_SECONDS = 2.0
 _threads: "WeakSet[threading.Thread]" = WeakSet()
+_CLOSING_SECONDS = 10.0
+_AGAIN_SECONDS = 300.0
 
 
 class GivenUp(TimeoutError):
@@ -103,12 +107,6 @@ def _let_end() -> None:
     deadline = time.monotonic() + _LAST_SECONDS
     for thread in list(_threads):
         thread.join(max(0.0, deadline - time.monotonic()))
-
-
-log = event_log(__name__)
-
-_CLOSING_SECONDS = 10.0
-_AGAIN_SECONDS = 300.0
 
 
 class BackgroundThread:

@@ -44,6 +44,7 @@ _QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the questi
 _LONGEST = 4_000  # characters that are read
 _ANSWER_WORDS = 4  # a longer message may well be a new request
 _ELLIPSIS = pattern("ellipsis")
+_MOST_NAMED, _LONGEST_TITLE = 6, 60
 
 
 @cache
@@ -183,9 +184,6 @@ def _nobody_wrote() -> bool:
         return is_automated(get_config())
     except (RuntimeError, KeyError):  # outside of a run
         return False
-
-
-_MOST_NAMED, _LONGEST_TITLE = 6, 60
 
 
 def asked_of(meant: Resolution, language: Language) -> str:

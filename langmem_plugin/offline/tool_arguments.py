@@ -22,6 +22,13 @@ _SHAPES = {
     "time": re.compile(r"\b\d{1,2}:\d{2}\b"),
 }
 _TYPES: dict[str, Any] = {"string": str, "number": (int, float), "integer": int, "boolean": bool, "object": dict}
+_COMMANDS = frozenset(WORDS["commands"].split())
+_WITHIN = frozenset(("of", "with", "in", "on", "without"))
+"""The prepositions that names of things hold: "tin of beans", "pasta with clams"."""
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
+_QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
+_WORD = re.compile(r"[^\W_][\w'’&-]*")
+_BESIDE = 15  # characters between a number and the word that says what it counts
 
 
 @dataclass(frozen=True)
@@ -95,14 +102,7 @@ def arguments_of(tool: Json) -> list[Argument]:
 
 CARRIERS = PREPOSITIONS.union(WORDS["carriers"].split())
 """The words of a request that are no part of the thing asked for."""
-_COMMANDS = frozenset(WORDS["commands"].split())
-_WITHIN = frozenset(("of", "with", "in", "on", "without"))
-"""The prepositions that names of things hold: "tin of beans", "pasta with clams"."""
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
-_QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _POINTING = pattern("pointing")
-_WORD = re.compile(r"[^\W_][\w'’&-]*")
-_BESIDE = 15  # characters between a number and the word that says what it counts
 
 
 class Message:

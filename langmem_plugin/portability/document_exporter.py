@@ -46,6 +46,11 @@ log = event_log(__name__)
 _OWNER = {"owner"}
 _Files = dict[str, tuple[str, MediaReference | None]]
 """By its digest a thread that a file was brought to, and the reference to it where a message has one."""
+_OF_THREADS = (session_table, message_table, media_table)
+_OTHERS = (
+    *(history_message.c.owner, memory_category.c.owner, incoming.c.thread, question.c.thread),
+    *(person_table.c.person, identifier_table.c.person),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,13 +236,6 @@ class Exporter:
                 size=None if reference is None else reference.size,
                 data=None if data is None else base64.b64encode(data).decode(),
             )
-
-
-_OF_THREADS = (session_table, message_table, media_table)
-_OTHERS = (
-    *(history_message.c.owner, memory_category.c.owner, incoming.c.thread, question.c.thread),
-    *(person_table.c.person, identifier_table.c.person),
-)
 
 
 def _incoming(claim: ClaimRecord) -> exported.Incoming:

@@ -12,6 +12,8 @@ from pydantic import ValidationError
 
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
 
+ERASED = "they asked to be erased: it stays so"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
@@ -81,9 +83,6 @@ class Remark:
 
 ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | ImportedCategory | Remark
 ImportedRecords = Iterable[ImportedRecord]
-
-
-ERASED = "they asked to be erased: it stays so"
 
 
 @dataclass(slots=True)

@@ -36,6 +36,11 @@ from langmem_plugin.people import People, links
 from langmem_plugin.privacy import erasure_hold
 from langmem_plugin.privacy.erasure_receipts import ErasureReceipt, held_for, receipt_of, row_of
 
+log = event_log(__name__)
+
+_UNDONE_NO_MORE = "this erasure cannot be undone any more, or was undone already"
+_EMPTY: dict[str, list[str]] = {"files": [], "collections": [], "remains": []}
+
 
 class Traces:
     def __init__(self, database: Database, folder: Media, index: VectorIndex | None) -> None:
@@ -84,12 +89,6 @@ class Traces:
         remains = self._database.scrub([*tables, held_row.name, held_file.name, erasure.name])
         self._database.encryption.scrub()
         return remains
-
-
-log = event_log(__name__)
-
-_UNDONE_NO_MORE = "this erasure cannot be undone any more, or was undone already"
-_EMPTY: dict[str, list[str]] = {"files": [], "collections": [], "remains": []}
 
 
 class Erasure:

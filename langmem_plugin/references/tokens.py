@@ -28,6 +28,7 @@ _PLURAL = re.compile(r"(?:(?<=ss)es|(?<=sh)es|(?<=ch)es|(?<=x)es|(?<=[^s'us])s)$
 WORD = re.compile(r"[^\W\d_]*+\d[^\W_]*+|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _STOP = frozenset().union(*(language.stop for language in LANGUAGES))
+_HEBREW = re.compile(r"[\u05d0-\u05ea]")
 
 
 @cached_if_short(32768)
@@ -109,8 +110,6 @@ _CONCEPTS = {
     for language in LANGUAGES
     for form, english in language.concepts.items()
 }
-
-_HEBREW = re.compile(r"[\u05d0-\u05ea]")
 
 
 @cached_if_short(4096)

@@ -16,6 +16,10 @@ from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.portability import document_files
 
+_ROOT = "langmem_root"
+_LOGGED = ("path", "raw_path", "query_string")  # by servers; a link's token is taken out of them
+_CHUNK = 2**16
+
 
 @dataclass(frozen=True)
 class Served:
@@ -24,10 +28,6 @@ class Served:
     memory: PhoneMemory
     tokens: AccessTokens
     graph: Graph | None = None
-
-
-_ROOT = "langmem_root"
-_LOGGED = ("path", "raw_path", "query_string")  # by servers; a link's token is taken out of them
 
 
 class RootNoted:
@@ -64,9 +64,6 @@ class HeadAsGet:
 def root_of(request: Request) -> str:
     """The path that the whole application is mounted under in another one; "" if it runs by itself."""
     return str(request.scope[_ROOT])
-
-
-_CHUNK = 2**16
 
 
 def exported(

@@ -30,6 +30,15 @@ from langmem_plugin.errors import SessionRefused, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
+log = event_log(__name__)
+
+MOST_ATTEMPTS = 5
+_MOST_COUNTED = 10_000
+_FIRST_PAUSE = timedelta(minutes=1)  # after the first failure, and twice as long after each further one
+_LONGEST_ERROR = 300
+_DAMAGED = "its row in the queue is damaged"
+_ENDED = "every process that began with it ended in the middle"
+
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
@@ -104,16 +113,7 @@ def keep(connection: Connection, session: Session, record: JobRecord) -> None:
     connection.execute(insert(table).values(thread=session.thread, session=session.number, **values))
 
 
-log = event_log(__name__)
-
 State = Literal["pending", "processing", "completed", "failed"]
-
-MOST_ATTEMPTS = 5
-_MOST_COUNTED = 10_000
-_FIRST_PAUSE = timedelta(minutes=1)  # after the first failure, and twice as long after each further one
-_LONGEST_ERROR = 300
-_DAMAGED = "its row in the queue is damaged"
-_ENDED = "every process that began with it ended in the middle"
 
 
 class ClaimLost(Exception):

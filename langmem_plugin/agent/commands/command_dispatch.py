@@ -27,6 +27,12 @@ from langmem_plugin.text_sanitizing import without_steering
 log = event_log(__name__)
 
 _CLOCKS_DIFFER = timedelta(seconds=2)  # between a channel's clock and this one
+_TO_QUESTIONS: Mapping[QuestionKind, tuple[CommandName, Callable[[CommandCall, Mapping[str, Any]], str | None]]] = {
+    "forget": ("forget", chosen_to_forget),
+    "confirm": ("confirm", confirmed),
+    "erase": ("privacy", erasing_answered),
+    "link": ("link", link_answered),
+}
 
 
 def list_commands(call: CommandCall, only: Collection[CommandName] = ()) -> str:
@@ -53,12 +59,6 @@ ANSWERS: Mapping[CommandName, Callable[[CommandCall], str]] = {
 }
 """The names of all commands; their words and texts are in agent/reply_texts."""
 
-_TO_QUESTIONS: Mapping[QuestionKind, tuple[CommandName, Callable[[CommandCall, Mapping[str, Any]], str | None]]] = {
-    "forget": ("forget", chosen_to_forget),
-    "confirm": ("confirm", confirmed),
-    "erase": ("privacy", erasing_answered),
-    "link": ("link", link_answered),
-}
 _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
 # While a person's run goes on, no session of theirs ends, and they are neither joined nor erased.
 _IN_A_RUN = frozenset(ANSWERS.keys() - {"confirm", "export", "timezone", "link", "reset"})

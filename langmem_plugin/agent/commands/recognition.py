@@ -35,6 +35,11 @@ _COMMAND_OF: Mapping[str, CommandName] = {
 _NOT_ENGLISH: tuple[LanguageCode, ...] = ("he", "es")
 _LANGUAGE_OF = {word: each for each in _NOT_ENGLISH for forms in _WORDS[each].values() for word in forms.split()}
 _TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?:@\w+)?[.,:;!?]*(?:\s+(?P<rest>.*))?", re.DOTALL)
+_LONGEST_SAYING = 600  # letters of a text that is looked at
+_LONGEST_QUESTION = 80
+_SHORTENED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|sr|sra|dra|ud|uds|[a-zñ])\.\s", re.IGNORECASE)
+_SENTENCES = re.compile(r"[.!?…][\"'”’)]{0,3}\s\S")
+_QUESTION = re.compile(r"[?¿؟]")
 
 
 @dataclass(frozen=True)
@@ -85,11 +90,6 @@ def _is_unseen(letter: str) -> bool:
     return letter.isspace() or unicodedata.category(letter) in ("Cf", "Cc")
 
 
-_LONGEST_SAYING = 600  # letters of a text that is looked at
-_LONGEST_QUESTION = 80
-_SHORTENED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|sr|sra|dra|ud|uds|[a-zñ])\.\s", re.IGNORECASE)
-_SENTENCES = re.compile(r"[.!?…][\"'”’)]{0,3}\s\S")
-_QUESTION = re.compile(r"[?¿؟]")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''''")
 
 

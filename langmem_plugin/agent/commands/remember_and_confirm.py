@@ -33,6 +33,8 @@ _REPEATS_YES, _REPEATS_NO = pattern_for("repeats_yes"), pattern_for("repeats_no"
 _DISMISSES, _ALL = pattern_for("dismisses"), pattern_for("means_all")
 _NO, _YES = (re.compile(rf"(?:{'|'.join(words_for(name))})\b\s*", re.IGNORECASE) for name in ("decline", "accept"))
 _NUMBERS = re.compile(r"#?\d{1,4}(?:[ ,;]{1,3}(?:and |y |ו-?)?#?\d{1,4}){0,49}", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://\S++", re.IGNORECASE)
+_ASKS = re.compile(r"[?¿؟？]")
 
 
 def remember(call: CommandCall) -> str:
@@ -172,10 +174,6 @@ def verdict(text: str) -> bool | None:
         return None
     beside = _REPEATS_YES if found.yes else _REPEATS_NO
     return found.yes if not found.rest or beside.fullmatch(found.rest.strip(" .!")) else None
-
-
-_ADDRESS = re.compile(r"https?://\S++", re.IGNORECASE)
-_ASKS = re.compile(r"[?¿؟？]")
 
 
 @dataclass(frozen=True)

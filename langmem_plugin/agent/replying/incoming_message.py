@@ -30,6 +30,8 @@ _SENTENCE_ENDS = (".", "!", "?", "…", "。", "؟", "！", "？")
 
 
 Image = str | Path | bytes
+_READ = frozenset(("message_id", "sender", "sender_name", "quoted", "unopened", "album"))
+"""The details that are not kept as they were given."""
 
 
 class Delivery(TypedDict, total=False):
@@ -50,10 +52,6 @@ class Delivery(TypedDict, total=False):
     send: Sending | None
     parts: Callable[[str], Sequence[str]] | None
     raise_errors: bool
-
-
-_READ = frozenset(("message_id", "sender", "sender_name", "quoted", "unopened", "album"))
-"""The details that are not kept as they were given."""
 
 
 @dataclass(frozen=True)

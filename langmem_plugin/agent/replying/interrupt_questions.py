@@ -31,6 +31,8 @@ _IN_WORDS = re.compile(r"\(([^()]{1,80}/[^()]{1,80})\)|\[([^\[\]]{1,80}/[^\[\]]{
 _OPEN = pattern_for("opens_a_question", r"^\W*(?:{})\b")
 _REPEATING = frozenset(words_of(" ".join(words_for("beside_yes"))))
 """The words that may stand beside a yes without changing it."""
+_DECISIONS = ("approve", "edit", "reject", "respond")
+_USUAL_DECISIONS = ("approve", "edit", "reject")
 
 
 class NotUnderstood(Exception):
@@ -94,10 +96,6 @@ def _of_known_shape(interrupt: Interrupt) -> Asked:
         case dict():
             return Asked(interrupt.id, [_of_dict(value)])
     return Asked(interrupt.id, [Open(_as_json(value))])
-
-
-_DECISIONS = ("approve", "edit", "reject", "respond")
-_USUAL_DECISIONS = ("approve", "edit", "reject")
 
 
 def _is_action(value: Any) -> bool:

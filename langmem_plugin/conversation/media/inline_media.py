@@ -45,6 +45,24 @@ _SIGNATURES = (
     (0, b"fLaC", "audio/flac"),
     (0, b"%PDF-", "application/pdf"),
 )
+_CARRIERS = {"image_url", "video_url", "audio_url", "file_url", "input_audio", "file", "file_data", "result", "source"}
+_SHORTEST = 40
+"""The least length, in characters, of the text of a picture, a sound or a document."""
+# Their beginnings in base64: looked for first, because finding a word in a text costs almost nothing.
+_BEGINNINGS = ("iVBORw0KG", "/9j", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
+_DATA_URL = re.compile(  # inside JSON a slash and a line break may be escaped
+    r"data:(?:[\w.+-]++\\?/[\w.+-]++)?(?:;[\w.+-]++=(?:(?!data:)[^;,\"'\s])*+)*+;base64,"
+    r"(?=[\w+/%=\\-]{16})(?:[\w+/%=-]++|\\[/n])*+",
+    re.IGNORECASE | re.ASCII,
+)
+_UNLABELLED = re.compile(
+    r"(?<![\w+/-])(?:iVBORw0KG|\\?/9j\\?/|R0lGOD|UklGR|AAAA[\w+/-]GZ0eX|GkXfo|SUQz|T2dnU|ZkxhQ|JVBERi)"
+    r"(?=[\w+/\\-]{32})(?:[\w+/-]++|\\[/n])*+={0,2}",
+    re.ASCII,
+)
+_WITHOUT_PARTS = {str, bytes, int, float, bool, type(None)}
+_WRITERS = frozenset({"user", "human", "assistant", "ai", "system", "developer", "tool", "function"})
+"""The authors of a message written as data: the roles that LangChain makes a message of."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,7 +82,6 @@ def inline_of(block: dict[Any, Any]) -> Inline | None:
     return _of_openai(block) or _of_langchain(block) or _of_others(block)
 
 
-_CARRIERS = {"image_url", "video_url", "audio_url", "file_url", "input_audio", "file", "file_data", "result", "source"}
 _CARRIERS |= {"base64", "data", "url", "inline_data", "inlineData", "resource", "image", "audio", "video", "document"}
 
 
@@ -200,23 +217,6 @@ def image_block(image: str | Path | bytes) -> dict[str, str]:
     return {"type": "image", "base64": b64encode(data).decode(), "mime_type": mime_type}
 
 
-_SHORTEST = 40
-"""The least length, in characters, of the text of a picture, a sound or a document."""
-
-# Their beginnings in base64: looked for first, because finding a word in a text costs almost nothing.
-_BEGINNINGS = ("iVBORw0KG", "/9j", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
-_DATA_URL = re.compile(  # inside JSON a slash and a line break may be escaped
-    r"data:(?:[\w.+-]++\\?/[\w.+-]++)?(?:;[\w.+-]++=(?:(?!data:)[^;,\"'\s])*+)*+;base64,"
-    r"(?=[\w+/%=\\-]{16})(?:[\w+/%=-]++|\\[/n])*+",
-    re.IGNORECASE | re.ASCII,
-)
-_UNLABELLED = re.compile(
-    r"(?<![\w+/-])(?:iVBORw0KG|\\?/9j\\?/|R0lGOD|UklGR|AAAA[\w+/-]GZ0eX|GkXfo|SUQz|T2dnU|ZkxhQ|JVBERi)"
-    r"(?=[\w+/\\-]{32})(?:[\w+/-]++|\\[/n])*+={0,2}",
-    re.ASCII,
-)
-_WITHOUT_PARTS = {str, bytes, int, float, bool, type(None)}
-
 Describe = Callable[[Inline], str]
 
 
@@ -307,10 +307,6 @@ class _MessagesAsData:
             if value and all(kind in _WITHOUT_PARTS or issubclass(kind, BaseMessage) for kind in kinds):
                 return value
         return rebuilt(value, self.of)
-
-
-_WRITERS = frozenset({"user", "human", "assistant", "ai", "system", "developer", "tool", "function"})
-"""The authors of a message written as data: the roles that LangChain makes a message of."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -30,6 +30,12 @@ from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
+_PRECISION = timedelta(milliseconds=500)
+"""The least time between two notes of activity: the steps of a quick turn count as one."""
+_MOST_IN_PRECISION = 64  # messages: if more came within half a second, only the newest are read
+_A_SECOND = 1_000_000  # microseconds
+_SKEW = timedelta(minutes=5)
+"""The most by which the clocks of machines that work together differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +60,6 @@ class Client:
 
     name: str | None = None
     phone: str | None = None
-
-
-_PRECISION = timedelta(milliseconds=500)
-"""The least time between two notes of activity: the steps of a quick turn count as one."""
-
-_MOST_IN_PRECISION = 64  # messages: if more came within half a second, only the newest are read
-
-_A_SECOND = 1_000_000  # microseconds
-
-_SKEW = timedelta(minutes=5)
-"""The most by which the clocks of machines that work together differ."""
 
 
 def rows_of(table: Table, found: Session) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -36,15 +36,14 @@ from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
 from langmem_plugin.lru_cache import LruCache
 
+_COMPANY_SECONDS = 0.005
+"""The seconds that a task's writes wait for the checkpoint, which nearly always follows them at once."""
+_HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
+
 
 def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
     return not wanted or all(metadata.get(key) == part for key, part in wanted.items())
 
-
-_COMPANY_SECONDS = 0.005
-"""The seconds that a task's writes wait for the checkpoint, which nearly always follows them at once."""
-
-_HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
 
 Work = Callable[[SessionCheckpoints], Any]
 

@@ -54,6 +54,7 @@ Task = tuple[str, str, str]
 
 Place = tuple[str, int, str, str]
 """Thread, session, namespace and checkpoint id: without the thread two phones' checkpoints could be one."""
+_CACHE_BYTES = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,9 +315,6 @@ class SessionCheckpoints:
 
     def _on(self, namespace: str, checkpoint_id: str) -> dict[str, Any]:
         return {**self._key(namespace), "of_checkpoint_id": checkpoint_id}
-
-
-_CACHE_BYTES = 64_000_000
 
 
 FirstState = list[CheckpointTuple | None]

@@ -24,6 +24,12 @@ from langmem_plugin.conversation.media.inline_media import rebuilt
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 
+MARK = "__langmem_rows__"
+"""The key of a dict that stands for messages stored as rows; a value that holds messages must not use this key."""
+_RAW, _DEFLATED = b"\x00", b"\x01"
+_SHORT_LIST = 64
+_DEEPEST = 32
+
 
 @dataclass(frozen=True, slots=True)
 class RowNumbers:
@@ -131,13 +137,9 @@ def _varints(packed: bytes) -> Iterator[int]:
             number = shift = 0
 
 
-MARK = "__langmem_rows__"
-"""The key of a dict that stands for messages stored as rows; a value that holds messages must not use this key."""
-
 TakeOut = Callable[[Sequence[BaseMessage]], RowNumbers]
 PutBack = Callable[[RowNumbers], list[BaseMessage]]
 
-_RAW, _DEFLATED = b"\x00", b"\x01"
 # The parts that most payloads repeat: a short message then costs little more than its text (benchmarks/primer.py).
 # Stored payloads can only be read with it: it never changes; a better one gets the next leading byte.
 _PRIMER = (Path(__file__).parent / "primer.bin").read_bytes()
@@ -286,9 +288,6 @@ def _rows(held: bytes | int) -> RowNumbers:
     """The row numbers in a mark: several for a list, one for a message."""
     return RowNumbers.unpacked(held) if isinstance(held, bytes) else RowNumbers.of([held])
 
-
-_SHORT_LIST = 64
-_DEEPEST = 32
 
 Typed = tuple[str, bytes]
 

@@ -54,6 +54,8 @@ OnDamage = Callable[[str, DamagedSession], None]
 
 SessionKey = tuple[str, int]
 """A thread and the number of its session. The number alone is not unique: two phones may begin at one instant."""
+_EMPTY: dict[type, Any] = {dict: {}, list: []}
+_UNCHANGING = {str, int, float, bool, bytes, type(None)}
 
 
 class DecodedMessage(NamedTuple):
@@ -460,8 +462,6 @@ def _fresh(value: Any) -> Any:
         ) from error
 
 
-_EMPTY: dict[type, Any] = {dict: {}, list: []}
-_UNCHANGING = {str, int, float, bool, bytes, type(None)}
 # The setters of pydantic's slots: through `object.__setattr__` a copy takes a quarter longer.
 _PUT_FIELDS, _PUT_EXTRA, _PUT_SET, _PUT_PRIVATE = (
     vars(BaseModel)[slot].__set__

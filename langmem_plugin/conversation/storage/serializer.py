@@ -54,6 +54,29 @@ _OPTIONS = (
     | ormsgpack.OPT_PASSTHROUGH_UUID
     | ormsgpack.OPT_REPLACE_SURROGATES
 )
+_AS_THEY_ARE: frozenset[type] = frozenset({str, int, float, bool, bytes, type(None)})
+_PACKAGES = frozenset({"langchain", "langchain_core", "langgraph"})
+_PLAIN_TYPES = (
+    *(str, int, float, complex, bool, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice),
+    *(deque, defaultdict, OrderedDict, Counter, ChainMap, UserDict, UserList, UserString, types.SimpleNamespace, array),
+    *(dt.datetime, dt.date, dt.time, dt.timedelta, dt.timezone, zoneinfo.ZoneInfo),
+    *(Decimal, Fraction, uuid.UUID, uuid.SafeUUID, re.Pattern),
+    *(ipaddress.IPv4Address, ipaddress.IPv4Interface, ipaddress.IPv4Network),
+    *(ipaddress.IPv6Address, ipaddress.IPv6Interface, ipaddress.IPv6Network),
+    *(each for each in vars(builtins).values() if isinstance(each, type) and issubclass(each, BaseException)),
+)
+_PATHS = (
+    *(pathlib.Path, pathlib.PosixPath, pathlib.WindowsPath),
+    *(pathlib.PurePath, pathlib.PurePosixPath, pathlib.PureWindowsPath),
+)
+_STANDARD: dict[str, type] = {
+    **{f"{each.__module__}.{each.__qualname__}": each for each in _PLAIN_TYPES},
+    # Their module is one of these, depending on the version of Python.
+    **{f"{module}.{each.__name__}": each for each in _PATHS for module in ("pathlib", "pathlib._local")},
+}
+_DATA = (BaseModel, BaseException, Enum, Send, Item, dict, list, set, str, int, float)
+_NUMBERS = frozenset({bool, int, float, complex, str, bytes})
+_NUMBER_KINDS = "biufcSU"  # as numpy calls them; a number of it that Python's cannot hold is an array of no dimension
 
 
 class StrictSerializer(JsonPlusSerializer):
@@ -231,29 +254,6 @@ class _Marked(typing.NamedTuple):
     parts: Any
 
 
-_AS_THEY_ARE: frozenset[type] = frozenset({str, int, float, bool, bytes, type(None)})
-_PACKAGES = frozenset({"langchain", "langchain_core", "langgraph"})
-_PLAIN_TYPES = (
-    *(str, int, float, complex, bool, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice),
-    *(deque, defaultdict, OrderedDict, Counter, ChainMap, UserDict, UserList, UserString, types.SimpleNamespace, array),
-    *(dt.datetime, dt.date, dt.time, dt.timedelta, dt.timezone, zoneinfo.ZoneInfo),
-    *(Decimal, Fraction, uuid.UUID, uuid.SafeUUID, re.Pattern),
-    *(ipaddress.IPv4Address, ipaddress.IPv4Interface, ipaddress.IPv4Network),
-    *(ipaddress.IPv6Address, ipaddress.IPv6Interface, ipaddress.IPv6Network),
-    *(each for each in vars(builtins).values() if isinstance(each, type) and issubclass(each, BaseException)),
-)
-_PATHS = (
-    *(pathlib.Path, pathlib.PosixPath, pathlib.WindowsPath),
-    *(pathlib.PurePath, pathlib.PurePosixPath, pathlib.PureWindowsPath),
-)
-_STANDARD: dict[str, type] = {
-    **{f"{each.__module__}.{each.__qualname__}": each for each in _PLAIN_TYPES},
-    # Their module is one of these, depending on the version of Python.
-    **{f"{module}.{each.__name__}": each for each in _PATHS for module in ("pathlib", "pathlib._local")},
-}
-_DATA = (BaseModel, BaseException, Enum, Send, Item, dict, list, set, str, int, float)
-
-
 class BuildableTypes:
     """The classes that may be built: by full names `named`, as `shop.recipes.Recipe`, or given as `classes`.
 
@@ -369,8 +369,6 @@ def _full_name(kind: type) -> str:
 
 
 _NEW = vars(copyreg)["__newobj__"]  # means that the instance is made without calling the class
-_NUMBERS = frozenset({bool, int, float, complex, str, bytes})
-_NUMBER_KINDS = "biufcSU"  # as numpy calls them; a number of it that Python's cannot hold is an array of no dimension
 
 
 def parts_of(value: Any) -> list[Any]:

@@ -45,6 +45,7 @@ go on with its turn.
 """
 
 Ticket = tuple[str, int]
+_FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
 
 
 class Watch:
@@ -76,8 +77,6 @@ class Watch:
 
 
 _Result = TypeVar("_Result")
-
-_FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ _EITHER = _ENCRYPTED[:-1]
 
 ENCRYPTED: list["EncryptedColumn"] = []
 """Every column that is encrypted."""
+_AT_ONCE = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +130,6 @@ def _from_base64(stored: str) -> bytes:
         return base64.b64decode(stored.removeprefix(_ENCRYPTED), validate=True)
     except (binascii.Error, ValueError):
         return MARK  # of nothing: refused as what it is not
-
-
-_AT_ONCE = 100
 
 
 def bind_anew(

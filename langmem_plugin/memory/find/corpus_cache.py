@@ -30,6 +30,7 @@ _BYTES_PER_ROW = 260  # bytes of an id, the list of ids and the dictionary over 
 _BYTES_OF_NOTHING = 2_500  # bytes of a corpus without texts, and its place in a cache
 _FIRST_ROWS = 16
 _MOST_USES = 2**31
+_DEAD_SHARE = 4  # a corpus in which one row of so many is dead is read anew
 
 
 class Entry(NamedTuple):
@@ -239,8 +240,6 @@ def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Se
 _FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
 _LAST = microseconds(datetime.max.replace(tzinfo=UTC))
 
-
-_DEAD_SHARE = 4  # a corpus in which one row of so many is dead is read anew
 
 Hit = TypeVar("Hit")
 Text = TypeVar("Text")

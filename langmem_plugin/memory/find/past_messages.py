@@ -26,6 +26,11 @@ SEALED = SealedTable(
     checked=("owner", "message_id", "session_id", "speaker", "text", "said_at", "of_session"),
 )
 STORED = SEALED.stored()
+_SENTENCE = re.compile(r"[^.!?;\n]++[.!?;]*+")
+_CUT = "[…]"
+_ABOUT = frozenset({"user", "person"})  # as a model may begin a fact, and no person begins a sentence
+_KEPT = 4_096  # facts and sentences whose words are at hand
+_BESIDE = 4  # words of a sentence that says a fact again, besides the fact's own
 
 
 @dataclass(frozen=True)
@@ -52,13 +57,6 @@ def as_message(row: Sequence[Any], encryption: Encryption) -> PastMessage | None
 def as_values(owner: OwnerKey, message: PastMessage, of_session: str | None, encryption: Encryption) -> dict[str, Any]:
     """Return the columns of a message, but for its change."""
     return SEALED.values({"owner": owner, **asdict(message), "of_session": of_session}, encryption)
-
-
-_SENTENCE = re.compile(r"[^.!?;\n]++[.!?;]*+")
-_CUT = "[…]"
-_ABOUT = frozenset({"user", "person"})  # as a model may begin a fact, and no person begins a sentence
-_KEPT = 4_096  # facts and sentences whose words are at hand
-_BESIDE = 4  # words of a sentence that says a fact again, besides the fact's own
 
 
 @dataclass(frozen=True)

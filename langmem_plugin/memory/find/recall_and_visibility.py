@@ -27,6 +27,13 @@ from langmem_plugin.telemetry import timed
 
 SHARED = ScopeKey.named("shared")
 FOR_CLIENTS = "for clients"  # the tag that shares a memory of that scope with clients
+RELEVANT = 0.7
+"""The certainty, from 0 to 1, at which a memory is recalled for a talk."""
+_BEFORE = 0.7  # the weight of what answers the message before the last
+_NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not the first word of a sentence
+_SHARED = 0.15  # the part of the words said, by their rarity
+_MOST_HELD, _BYTES_BESIDE = 8 * 2**20, 2_000  # bytes, and those of a memory or an instruction beside its text
+_KEPT_TEXTS = 16_384
 
 
 @dataclass(frozen=True)
@@ -66,12 +73,6 @@ def seen_by(
 def share(service: MemoryService, text: str, *, with_clients: bool = False) -> Memory:
     """Store `text` in the shared scope; clients see it only when told so."""
     return service.remember(SHARED, text, tags=[FOR_CLIENTS] if with_clients else [])
-
-
-RELEVANT = 0.7
-"""The certainty, from 0 to 1, at which a memory is recalled for a talk."""
-
-_BEFORE = 0.7  # the weight of what answers the message before the last
 
 
 def asks_about(
@@ -116,11 +117,7 @@ def search_for(
         return service.facts.best_of(connection, asks, limit)
 
 
-_NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not the first word of a sentence
 _ROLES = {word: role for language in LANGUAGES for (word, *more), role in language.people.items() if not more}
-_SHARED = 0.15  # the part of the words said, by their rarity
-_MOST_HELD, _BYTES_BESIDE = 8 * 2**20, 2_000  # bytes, and those of a memory or an instruction beside its text
-_KEPT_TEXTS = 16_384
 
 _Reader = tuple[OwnerKey, Role, OwnerKey | None]
 

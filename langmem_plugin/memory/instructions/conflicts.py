@@ -16,6 +16,7 @@ from langmem_plugin.memory.memory_types import plain
 
 _LONGEST = 300  # letters of a text that is read
 _SAID = json.loads(files(__package__).joinpath("conflict_words.json").read_text("utf-8"))
+_WORDS = "words"
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -47,9 +48,6 @@ class Claim:
             return False
         same = self.value == other.value
         return same if self.denied != other.denied else not (same or self.denied or self.about == _WORDS)
-
-
-_WORDS = "words"
 
 
 def opposed(text: str, other: str) -> bool:

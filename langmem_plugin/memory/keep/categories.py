@@ -31,6 +31,10 @@ SEALED = SealedTable(
     checked=("category_id", "owner", "name", "color", "description", "parent_id", "created_at"),
 )
 _STORED = SEALED.stored()
+DEFAULT_COLOR = "#3b82f6"
+MOST_CATEGORIES = 500
+_LONGEST_NAME, _LONGEST_DESCRIPTION = 100, 1_000
+COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 @dataclass(frozen=True)
@@ -110,12 +114,6 @@ def names_within(categories: Sequence[Category], names: Iterable[str]) -> frozen
 
 def _values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
     return SEALED.values({"owner": owner, **asdict(made)}, encryption)
-
-
-DEFAULT_COLOR = "#3b82f6"
-MOST_CATEGORIES = 500
-_LONGEST_NAME, _LONGEST_DESCRIPTION = 100, 1_000
-COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class CategoryChanges(TypedDict, total=False):

@@ -44,6 +44,14 @@ from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru_cache import LruCache
 
+log = event_log(__name__)
+
+_COLUMNS = memory_owner.c.owner, memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt
+_MOST_KNOWN = 10_000
+_AT_ONCE = 1_000  # rows
+_DIGEST_BYTES = 16
+_RAW: Mapping[type, TypeEngine[Any]] = {Instant: BigInteger(), Float: NullType(), Tags: Text()}
+
 
 class OwnerState(NamedTuple):
     """The state of an owner, which changes with every write; `salt` changes with an erasure."""
@@ -114,7 +122,6 @@ def is_any(column: Column[Any], parameter: str) -> dict[str, ColumnElement[bool]
     return {"sqlite": column.in_(listed), "postgresql": column == any_(bindparam(parameter, type_=_Names))}
 
 
-_COLUMNS = memory_owner.c.owner, memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt
 _STATES = Prepared(
     {dialect: select(*_COLUMNS).where(among) for dialect, among in is_any(memory_owner.c.owner, "owners").items()}
 )
@@ -136,15 +143,10 @@ def owners_of_memory(connection: Connection, memory_id: str) -> list[str]:
     return list(connection.execute(select(memory.c.owner).where(memory.c.memory_id == memory_id)).scalars())
 
 
-log = event_log(__name__)
-
 Kind = Literal["memory", "instruction", "category", "message", "memory vector", "message vector"]
 
 AnyRow = Row[*tuple[Any, ...]]
 _Read = TypeVar("_Read")
-
-_MOST_KNOWN = 10_000
-_AT_ONCE = 1_000  # rows
 
 
 class Damages:
@@ -229,8 +231,6 @@ def microseconds(value: datetime) -> int:
 
 _AS_JSON = json.JSONEncoder(default=microseconds, separators=(",", ":"))
 
-
-_DIGEST_BYTES = 16
 
 Blinding = Callable[[Encryption, OwnerKey, Column[Any], Any], Any]
 
@@ -325,7 +325,6 @@ class SealedTable:
         return Place(self.table.name, "sealed", owner, (row_id,))
 
 
-_RAW: Mapping[type, TypeEngine[Any]] = {Instant: BigInteger(), Float: NullType(), Tags: Text()}
 _READ: Mapping[type, Callable[[Any], Any]] = {
     Instant: instant_of,
     Tags: lambda stored: stored.strip("\n").split("\n") if stored else (),

@@ -75,6 +75,7 @@ _BECAME: Mapping[Status, str] = {
     "archived": "memory.archived",
     "forgotten": "memory.forgotten",
 }
+_LIKE, _ESCAPED = re.compile(r"([%_\\])"), r"\\\1"
 
 
 @dataclass(frozen=True)
@@ -492,7 +493,6 @@ _CHANGE = Prepared(
     .where(memory.c.owner == _GIVEN.pop("owner"), memory.c.memory_id == _GIVEN.pop("memory_id"))
     .values(_GIVEN)
 )
-_LIKE, _ESCAPED = re.compile(r"([%_\\])"), r"\\\1"
 
 
 _VALID = valid(bindparam("now", type_=memory.c.expires_at.type))

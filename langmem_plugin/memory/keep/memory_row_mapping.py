@@ -17,6 +17,13 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.changes_and_checksums import SealedTable, blinded, blinded_digest, blinded_slot
 from langmem_plugin.memory.memory_types import Memory, as_tags, bare
 
+log = event_log(__name__)
+
+_LEVELS = 50  # levels of metadata; every reader goes down through them again
+_WORDS = ("text", "summary_text", "quote", "key", "category", "tags", "metadata", "slot", "source_id")
+MARK = "store"
+_PARTS = {"namespace", "key", "value", "text"}
+
 
 def digest_of(encryption: Encryption, owner: OwnerKey, salt: bytes, text: str, key: str | None) -> bytes:
     """Return a digest that is equal for texts that say the same under the same key, and different for every owner.
@@ -30,11 +37,6 @@ def digest_of(encryption: Encryption, owner: OwnerKey, salt: bytes, text: str, k
     return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), key=salt, digest_size=16).digest()
 
 
-log = event_log(__name__)
-
-_LEVELS = 50  # levels of metadata; every reader goes down through them again
-
-_WORDS = ("text", "summary_text", "quote", "key", "category", "tags", "metadata", "slot", "source_id")
 SEALED = SealedTable(
     memory,
     memory.c.memory_id,
@@ -137,10 +139,6 @@ def _within(levels: int, value: Any) -> Any:
             raise ValueError("nested too deep")
         _within(levels - 1, part)
     return value
-
-
-MARK = "store"
-_PARTS = {"namespace", "key", "value", "text"}
 
 
 def mark_of(metadata: Mapping[str, Any]) -> dict[str, Any] | None:

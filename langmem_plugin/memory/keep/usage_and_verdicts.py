@@ -20,6 +20,12 @@ from langmem_plugin.memory.instructions.standing_instructions import StandingIns
 from langmem_plugin.memory.keep.changes_and_checksums import owned
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 
+log = event_log(__name__)
+
+_COUNTS = (table.c.asked, table.c.confirmed, table.c.declined, table.c.lapsed)
+_MOST_LOGGED = 100  # uses of each memory and looks at it,
+_SWEPT_EVERY = 20  # and so many more uses before the log is trimmed
+
 
 @dataclass(frozen=True)
 class Verdicts:
@@ -37,9 +43,6 @@ class Verdicts:
         """Return the confirmed part of all that was decided; None while nothing was."""
         decided = self.confirmed + self.declined
         return self.confirmed / decided if decided else None
-
-
-_COUNTS = (table.c.asked, table.c.confirmed, table.c.declined, table.c.lapsed)
 
 
 def count_verdicts(connection: Connection, owner: OwnerKey, more: Verdicts) -> None:
@@ -65,12 +68,7 @@ def move_verdicts(connection: Connection, source: OwnerKey, target: OwnerKey) ->
     connection.execute(delete(table).where(table.c.owner == source))
 
 
-log = event_log(__name__)
-
 Access = Literal["injected", "cited", "viewed", "edited"]
-
-_MOST_LOGGED = 100  # uses of each memory and looks at it,
-_SWEPT_EVERY = 20  # and so many more uses before the log is trimmed
 
 
 @dataclass(frozen=True)

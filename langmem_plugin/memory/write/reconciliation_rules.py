@@ -16,6 +16,7 @@ from langmem_plugin.memory.write.repeats_and_changes_by_words import doubted, ju
 
 _KEPT_STATEMENTS: Final = 16_384
 _EVER = datetime.min.replace(tzinfo=UTC)
+_MOST_REPLACED = 3  # a fact that ends more than these is asked about
 
 
 @dataclass(frozen=True)
@@ -141,9 +142,6 @@ def _surer(one: Stated | None, other: Stated) -> Stated:
     if one is None or one.over_at is not None:
         return other
     return other if (one.memory.status, other.memory.status) == ("pending", "active") else one
-
-
-_MOST_REPLACED = 3  # a fact that ends more than these is asked about
 
 
 def advised(new: Stated, decision: Decision, held: Iterable[Stated], advice: Advice) -> Decision:

@@ -53,6 +53,9 @@ _ATTACHED = re.compile(
     "\\((?:file attached|archivo adjunto|הקובץ מצורף|קובץ מצורף)\\)",
     re.IGNORECASE,
 )
+_MOST_NAMED = 10
+_LARGEST_CHAT = 100_000_000  # bytes of text: a busy group of ten years has some 20
+_SAID_BY: dict[bool, Speaker] = {True: "assistant", False: "user"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +159,6 @@ def _instant(entry: _Entry, order: DateOrder, zone: ZoneInfo) -> datetime:
         hour = hour % 12 + (12 if _BETWEEN.sub("", half.casefold()) in _EVENING else 0)
     of_day = time(hour, int(entry.head["minute"]), int(entry.head["second"] or 0), tzinfo=zone)
     return datetime.combine(day, of_day).astimezone(UTC)
-
-
-_MOST_NAMED = 10
-_LARGEST_CHAT = 100_000_000  # bytes of text: a busy group of ten years has some 20
-_SAID_BY: dict[bool, Speaker] = {True: "assistant", False: "user"}
 
 
 def records(

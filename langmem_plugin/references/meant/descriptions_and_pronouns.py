@@ -14,6 +14,8 @@ from langmem_plugin.references.words import KEYS, SCALES
 
 _MOST_WORDS = 6
 _DEGREES = ("er", "est", "worst", "worse")
+_MOST_ASKED = 12
+_CONTAINERS = frozenset(KEYS["container"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,10 +182,6 @@ def _held(listed: ShownList, place: int) -> frozenset[str]:
     entry = listed.entries[place]
     caption = word_atoms(listed.captions[place]) if listed.captions else frozenset[str]()
     return entry.atoms | caption
-
-
-_MOST_ASKED = 12
-_CONTAINERS = frozenset(KEYS["container"])
 
 
 @dataclass(frozen=True, eq=False)

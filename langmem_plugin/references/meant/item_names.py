@@ -12,6 +12,9 @@ from langmem_plugin.references.tokens import is_stop, normal, word_atoms, words_
 _SIGNS = re.compile(r"[\W_]")
 _FEWEST = 3  # letters of an end
 _LONGEST = 4  # words that an id is written as
+_MOST_LISTS = 12
+_GAP = 2  # words that may stand between two of a name
+_SHORT = 3  # letters; a shorter word names nothing by itself
 
 
 def identified(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[tuple[int, int, ItemEntry, ShownList]]:
@@ -53,11 +56,6 @@ def identified(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[tuple
             len({entry.signature for entry, _ in entries}) == 1 or (said in known and len(lists_of_it) == len(entries))
         ):
             yield start, end, *entries[-1]
-
-
-_MOST_LISTS = 12
-_GAP = 2  # words that may stand between two of a name
-_SHORT = 3  # letters; a shorter word names nothing by itself
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,18 @@ from langmem_plugin.references.shown.shown_items import Item, ItemEntry, leaves
 from langmem_plugin.references.tokens import key_words, normal, stem, words_of
 from langmem_plugin.text_sanitizing import escaped_as_json
 
+MAX_ITEMS = 12
+MAX_VALUE = 120
+_LONGEST_ID = 400
+_LONGEST_TITLE = 80
+_LONGEST_PART = 600
+_SHORT = 40
+"""The number of letters of a field that may be given beside what identifies an item."""
+_BESIDE_AN_ID, _WITHOUT_ID = 80, 240
+"""The number of letters of all such fields of one item."""
+_FIRST_FIELDS = 8
+_IDS = (("id",), ("uid",), ("uuid",))
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -129,21 +141,6 @@ def _explained(reference: Reference) -> str:
 
 def _named(item: Mapping[str, Any]) -> str:
     return ItemEntry(dict(item)).title
-
-
-MAX_ITEMS = 12
-MAX_VALUE = 120
-_LONGEST_ID = 400
-_LONGEST_TITLE = 80
-_LONGEST_PART = 600
-_SHORT = 40
-"""The number of letters of a field that may be given beside what identifies an item."""
-
-_BESIDE_AN_ID, _WITHOUT_ID = 80, 240
-"""The number of letters of all such fields of one item."""
-
-_FIRST_FIELDS = 8
-_IDS = (("id",), ("uid",), ("uuid",))
 
 
 def describe(resolution: Resolution) -> str:

@@ -24,6 +24,10 @@ from langmem_plugin.references.shown.shown_ledger import Ledger, text_of
 from langmem_plugin.references.shown.tool_data import plain
 from langmem_plugin.text_sanitizing import one_line
 
+_MAY_LIST = re.compile(r"\n|\d.*\d")  # the items of a list stand on lines, or under two numbers
+_SHORT = 4  # words of an utterance that only makes sense with the call before it: "in tel aviv"
+_CORRECTION = 7
+
 
 def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, quoted: str | None = None) -> Resolution:
     """Return the meaning of `utterance` in the conversation `messages` (newest last, without the utterance itself),
@@ -107,11 +111,6 @@ def _ask(unclear: Sequence[ItemEntry], unresolved: Sequence[str]) -> str | None:
     names = [f"{place}. {one_line(entry.title)[:60]}" for place, entry in enumerate(unclear[:6], 1)]
     more = f" … ({len(unclear)} in all)" if len(unclear) > 6 else ""
     return f"Which one do you mean: {', '.join(names[:-1])} or {names[-1]}{more}?"
-
-
-_MAY_LIST = re.compile(r"\n|\d.*\d")  # the items of a list stand on lines, or under two numbers
-_SHORT = 4  # words of an utterance that only makes sense with the call before it: "in tel aviv"
-_CORRECTION = 7
 
 
 def previous_call(text: str, ledger: Ledger, decision: Decision) -> PreviousCall | None:

@@ -6,6 +6,11 @@ from langmem_plugin.references.said.utterance_words import Sentence, Word
 from langmem_plugin.references.tokens import is_stop
 
 _LONGEST_RANGE = 50
+_NO_NOUNS = (
+    *("digit", "ordinal", "cardinal", "letter", "act", "polite", "copula", "time"),
+    *("it", "this", "the", "and", "of", "not", "person", "owner"),
+)
+_ENDS = "last", "penultimate", "antepenultimate"
 
 
 @dataclass(frozen=True)
@@ -237,12 +242,6 @@ def _before(sentence: Sentence, place: int) -> Word:
     return sentence.at(place)
 
 
-_NO_NOUNS = (
-    *("digit", "ordinal", "cardinal", "letter", "act", "polite", "copula", "time"),
-    *("it", "this", "the", "and", "of", "not", "person", "owner"),
-)
-
-
 def is_noun(word: Word) -> bool:
     if is_stop(word.text) or word.verb or not word.text.isalpha():
         return False
@@ -255,9 +254,6 @@ def _names(sentence: Sentence, place: int) -> bool:
     """Tell whether the word is a noun; one that may be a verb too, behind a verb or a place: "open book 3"."""
     word, before = sentence.at(place), sentence.at(place - 1)
     return is_noun(word) or ("object" in word and before.any_of("object", "ordinal") and "the" not in before)
-
-
-_ENDS = "last", "penultimate", "antepenultimate"
 
 
 def _ordinals(sentence: Sentence, place: int) -> Position | None:

@@ -19,6 +19,15 @@ _LONGEST_NAME = 120  # letters
 _LONGEST_CODE = 60
 _NAME_KEYS, _ID_KEYS, _KIND_KEYS = KEYS["name"], KEYS["id"], KEYS["kind"]
 _NAMING, _NUMBERING = frozenset(KEYS["naming"]), frozenset(KEYS["numbering"])
+_INSTANT = re.compile(
+    r"(\d{4})-(\d\d?)-(\d\d?)(?:[T ](\d\d?):(\d\d)(?::\d\d(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE
+)
+_CLOCK = re.compile(r"(\d\d?):(\d\d)(?::\d\d)?\s?(am|pm)?|(\d\d?)\s?(am|pm)", re.IGNORECASE)
+_LASTING = re.compile(r"(?:(\d+(?:\.\d+)?)\s?h(?:ours?|rs?)?)?\s?(?:(\d+)\s?m(?:in(?:ute)?s?)?)?", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"([A-Z]{0,2}[$€£₪]|[A-Z]{3}(?=\s)|)\s?([+-]?\d[\d.,]{0,15})\s?([^\W\d_]{0,10}|[$€£₪%])(/\w{1,10})?(?:\s.{0,20})?"
+)
+_FREE = frozenset(("free", "gratis", "חינם"))
 
 
 def leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
@@ -227,18 +236,6 @@ def has_identity(item: Mapping[str, Any]) -> bool:
     """Tell whether a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
     last_words = ((key_words(str(key))[-1:], value) for key, value in item.items())
     return any(_NAMING.issuperset(last) and last and isinstance(value, (str, int)) for last, value in last_words)
-
-
-_INSTANT = re.compile(
-    r"(\d{4})-(\d\d?)-(\d\d?)(?:[T ](\d\d?):(\d\d)(?::\d\d(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE
-)
-
-_CLOCK = re.compile(r"(\d\d?):(\d\d)(?::\d\d)?\s?(am|pm)?|(\d\d?)\s?(am|pm)", re.IGNORECASE)
-_LASTING = re.compile(r"(?:(\d+(?:\.\d+)?)\s?h(?:ours?|rs?)?)?\s?(?:(\d+)\s?m(?:in(?:ute)?s?)?)?", re.IGNORECASE)
-_AMOUNT = re.compile(
-    r"([A-Z]{0,2}[$€£₪]|[A-Z]{3}(?=\s)|)\s?([+-]?\d[\d.,]{0,15})\s?([^\W\d_]{0,10}|[$€£₪%])(/\w{1,10})?(?:\s.{0,20})?"
-)
-_FREE = frozenset(("free", "gratis", "חינם"))
 
 
 def figure_of(value: object) -> tuple[str, float] | None:

@@ -28,6 +28,8 @@ _PACKING = (
     | ormsgpack.OPT_PASSTHROUGH_DATETIME
     | ormsgpack.OPT_PASSTHROUGH_UUID
 )
+_DIGITS = 300  # of a number that is read as one
+_FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 def plain(value: object, levels: int = _LEVELS) -> Any:
@@ -90,10 +92,6 @@ def _packed_leaf(value: object) -> Any:
     if isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
         return plain(value)
     raise TypeError
-
-
-_DIGITS = 300  # of a number that is read as one
-_FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 def structured(content: object) -> Any:

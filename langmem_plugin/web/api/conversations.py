@@ -27,6 +27,7 @@ log = event_log(__name__)
 
 routes, chat_routes, extraction_routes = routes_of("sessions"), routes_of("chat"), routes_of("extraction")
 PATH, EXTRACTION = "/api/sessions", "/api/memory/extract"
+_MOST_JOBS = 100
 
 
 class Session(Told):
@@ -198,7 +199,6 @@ class Job(Told):
     error: str | None = Field(description="why it failed, where it did")
 
 
-_MOST_JOBS = 100
 _Jobs = answer(jobs=Annotated[list[Job], Field(description="of the last 100 conversations, the last active first")])
 
 

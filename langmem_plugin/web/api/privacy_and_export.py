@@ -32,6 +32,9 @@ consent_routes, export_routes, erasure_routes = (
     routes_of("erasure"),
 )
 CONSENT, ERASURE = "/api/consent", "/api/erasure"
+_LARGEST_UNPACKED = 4 * LARGEST_IMPORT
+_FILE = {"schema": {"type": "string", "format": "binary"}}
+_DOCUMENT = {"application/json": {"schema": {"type": "object"}}}
 
 
 class Rights(Told):
@@ -147,11 +150,8 @@ def _theirs(call: Call, erasure_id: str) -> ErasureReceipt:
     return receipt
 
 
-_LARGEST_UNPACKED = 4 * LARGEST_IMPORT
 _importing: dict[str, Path] = {}
 """The documents that are being imported, by their person."""
-_FILE = {"schema": {"type": "string", "format": "binary"}}
-_DOCUMENT = {"application/json": {"schema": {"type": "object"}}}
 
 
 class Imported(Told):

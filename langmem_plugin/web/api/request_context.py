@@ -24,6 +24,7 @@ from langmem_plugin.web.authentication import Caller, caller_by_header, count_fa
 PERSON_HEADER = "Langmem-Phone"
 _TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e]*)"')
 _DIGITS = 10
+_EVERYBODYS = f"`langmem token new --operator`: everybody's, named by the header {PERSON_HEADER}"
 
 
 def admitted(request: Request) -> Caller:
@@ -124,7 +125,6 @@ def _scheme(name: str, description: str) -> HTTPBearer:
     return HTTPBearer(scheme_name=name, description=description, auto_error=False)
 
 
-_EVERYBODYS = f"`langmem token new --operator`: everybody's, named by the header {PERSON_HEADER}"
 _Operators = Annotated[HTTPAuthorizationCredentials | None, Security(_scheme("operator", _EVERYBODYS))]
 _Persons = Annotated[
     HTTPAuthorizationCredentials | None, Security(_scheme("person", "`langmem token new PHONE`: one person's memory"))

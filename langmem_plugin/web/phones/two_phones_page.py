@@ -24,6 +24,16 @@ from langmem_plugin.web.phones.agent_process import AgentProcess
 SILENCE = timedelta(minutes=31)
 _LONGEST, _MOST_SHOWN = 2_000, 60
 _OWN_MACHINE = ["127.0.0.1", "localhost", "[::1]"]
+TOUR = (
+    ("first", "Erin asks for a list: tap what stands under her talk."),
+    ("crash", "Kill the agent's process, as a crash would."),
+    ("first", "The new process knows what was shown: tap “save number 2”."),
+    ("second", "Jason asks from his own phone, and sees what Erin saved."),
+    ("first", "Erin tells something for later."),
+    ("silence", "Half an hour of silence ends the conversation."),
+    ("first", "A new conversation has begun: what was told is recalled."),
+)
+"""The next steps, each with its reason: the phone that texts, or what happens to the agent."""
 
 
 @dataclass
@@ -49,18 +59,6 @@ class Happening:
     who: str
     said: str
     parts: Sequence[Mapping[str, Any]]
-
-
-TOUR = (
-    ("first", "Erin asks for a list: tap what stands under her talk."),
-    ("crash", "Kill the agent's process, as a crash would."),
-    ("first", "The new process knows what was shown: tap “save number 2”."),
-    ("second", "Jason asks from his own phone, and sees what Erin saved."),
-    ("first", "Erin tells something for later."),
-    ("silence", "Half an hour of silence ends the conversation."),
-    ("first", "A new conversation has begun: what was told is recalled."),
-)
-"""The next steps, each with its reason: the phone that texts, or what happens to the agent."""
 
 
 class Stage:
