@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 585,
     "languages": 199,
     "mcp_server": 450,
-    "memory": 6993,
+    "memory": 6996,
     "offline": 598,
     "people": 1000,
     "portability": 2200,

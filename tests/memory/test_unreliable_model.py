@@ -210,3 +210,18 @@ def test_the_latest_texts_are_embedded_once_within_a_bound_of_bytes(memory, mode
     memory.embedder.texts(["short", long[0]])
     assert len(asked) == 23
     assert sum(len(text) for _, text in memory.embedder._latest._entries) <= 16 * 2**20
+
+
+@pytest.mark.spec("M-14")
+def test_many_texts_are_embedded_two_batches_at_once(offline_model):
+    both = threading.Barrier(2)
+
+    class Meeting(type(offline_model)):
+        def embed_documents(self, texts):
+            both.wait(60)  # of two that go on one after the other the first would wait in vain
+            return super().embed_documents(texts)
+
+    texts = [f"locker {number}" for number in range(128)]
+    vectors = embedder.Embedder(Meeting()).texts(texts)
+
+    assert [list(each) for each in vectors] == [list(each) for each in embedder.Embedder(offline_model).texts(texts)]

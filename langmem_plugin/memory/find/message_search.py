@@ -102,7 +102,8 @@ class MessageHistory:
         """
         if owner is not None:
             owner = owner_key(self._database, owner)
-        worded = _worded(messages) if owner is not None else []
+        said = messages if owner is not None else []
+        worded = [replace(each, text=storable(each.text)) for each in said if each.text.strip()]
         with self._database.read() as connection:
             _, fresh = self._difference(connection, owner, session_id, worded)
         if session_id is None and not fresh:
@@ -295,10 +296,6 @@ def _among(connection: Connection, owner: OwnerKey, where: Filter) -> Sequence[s
         fitting.append(table.c.said_at < where.created_before)
     ids = select(table.c.message_id).where(table.c.owner == owner, *fitting)
     return connection.execute(ids).scalars().all() if fitting else None
-
-
-def _worded(messages: Sequence[PastMessage]) -> list[PastMessage]:
-    return [replace(each, text=storable(each.text)) for each in messages if each.text.strip()]
 
 
 def _text(message: PastMessage | None) -> str | None:

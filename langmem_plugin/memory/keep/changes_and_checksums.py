@@ -276,7 +276,7 @@ class SealedTable:
         """Read a row that begins with `stored`; None where it does not hold what was written, or is in plain and should
         not be.
         """
-        values = dict(zip(self._names, row, strict=False))
+        values = dict(zip((column.name for column in self.columns), row, strict=False))
         written, sealed = values.pop("checksum"), values.pop("sealed")
         try:
             for name, as_meant in self._meanings.items():
@@ -298,10 +298,6 @@ class SealedTable:
         except ValueError as error:  # a database without keys: there it is no ciphertext either
             raise DecryptionRefused(f"a row of {self.table.name} is not what was stored: restore a backup") from error
         return words, digest
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return [column.name for column in self.columns]
 
     @cached_property
     def _meanings(self) -> dict[str, Callable[[Any], Any]]:
