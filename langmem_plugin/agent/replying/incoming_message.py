@@ -14,8 +14,9 @@ from typing_extensions import TypedDict
 
 from langmem_plugin.agent.replying.sync_async_steps import Sending
 from langmem_plugin.cached_property import cached_property
+from langmem_plugin.conversation import message_as_dict
 from langmem_plugin.conversation.media.inline_media import image_block
-from langmem_plugin.conversation.message_as_dict import NOTES, notes_of
+from langmem_plugin.conversation.message_as_dict import NOTES
 from langmem_plugin.conversation.quoted_and_own_words import QUOTED, Quoted, own_words
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
@@ -269,9 +270,8 @@ def sender_of(message: BaseMessage) -> str | None:
 
 
 def noted(message: BaseMessage, name: str) -> str | None:
-    """Return the noted text of this name; None if it is no text."""
-    noted = notes_of(message).get(name)
-    return noted if isinstance(noted, str) and noted else None
+    """Return the noted text of this name; None if it is no text, or an empty one."""
+    return message_as_dict.noted(message, name) or None
 
 
 def as_utc(instant: datetime) -> datetime:
