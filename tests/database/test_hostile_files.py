@@ -160,6 +160,7 @@ png = b"\\x89PNG\\r\\n\\x1a\\n" + b"x" * 50
 with PhoneMemory(f"sqlite:///{folder}/data/deep/langmem.db", settings=kept, embeddings=Letters()) as memory:
     for number in range(5):
         memory.service.remember("+972501234567", f"tea {number}")
+    memory.service.reindex("+972501234567")  # a search alone would have it made in the background
     memory.service.search("+972501234567", "tea")
     memory.media.keep(png, "image/png")
     memory.sessions.record("+972501234567", HumanMessage("hello"))
