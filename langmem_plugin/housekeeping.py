@@ -26,11 +26,11 @@ from langmem_plugin.database.process_lease import alone
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.retention import Retention
+from langmem_plugin.settings import QUESTION_OPEN_FOR
 from langmem_plugin.telemetry import TIMINGS_KEPT_FOR
 
 log = event_log(__name__)
 
-_ASKED_FOR = timedelta(days=1)
 _FIRST_LOOK_SECONDS = 60.0
 _SHORTEST_PAUSE_SECONDS = 0.01
 _CLOSING_SECONDS = 10.0
@@ -101,7 +101,9 @@ class Housekeeping:
             "acknowledged_deleted": lambda: delete_in_slices(
                 database, acknowledged, acknowledged.c.received_at <= now - ANSWERS_KEPT_FOR
             ),
-            "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
+            "questions_dropped": lambda: delete_in_slices(
+                database, question, question.c.asked_at <= now - QUESTION_OPEN_FOR
+            ),
             "threads_forgotten": lambda: delete_in_slices(database, thread_owner, sessions_to_index.of_nobody(now)),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
             "figures_deleted": lambda: delete_in_slices(

@@ -33,6 +33,7 @@ DATABASE_TIMEOUT, EMBEDDING_TIMEOUT = timedelta(seconds=5), timedelta(seconds=10
 SWEEP_EVERY = timedelta(hours=1)
 ERASE_AFTER = timedelta(days=30)
 EXTRACT_AFTER = timedelta(minutes=2)
+QUESTION_OPEN_FOR = timedelta(days=1)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MOST_DAYS = 100_000
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}

@@ -2,7 +2,6 @@
 
 import hmac
 import json
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,10 @@ from typing import Any
 
 from langmem_plugin.conversation.quoted_and_own_words import Quoted
 from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.memory_types import storable
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 REFUSED = 400  # the lowest status code of an error
 _NEVER = frozenset((REFUSED, 403, 404))
 _PHONE = re.compile(r"\+?\d[\d ().-]{5,}\d")
@@ -91,7 +91,7 @@ def note_refusal(provider: str, status: int, code: Any, why: Any, *, passes: obj
     """Log that a provider will never take a text. Raises TryLater where it may: for outages, and where it `passes`."""
     if passes or status not in _NEVER:
         raise TryLater(f"{provider} refused with status {status}, code {code}")
-    log.error("%s: a reply was refused with status %s, code %s: %s", provider, status, code, without_phones(why))
+    log.error("reply.refused", extra={"provider": provider, "code": code or status, "reason": without_phones(why)})
 
 
 def without_phones(told: Any) -> str:

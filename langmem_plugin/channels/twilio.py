@@ -39,7 +39,7 @@ def incoming(form: Mapping[str, Any]) -> list[Incoming]:
         raise ValueError("the form has no From or no MessageSid: it is no message of Twilio's")
     if (status := given.get("MessageStatus") or given.get("SmsStatus") or "received") not in {"received", "receiving"}:
         if status in {"failed", "undelivered"}:
-            log.error("twilio: message %s was not delivered, code %s", message_id, given.get("ErrorCode"))
+            log.error("reply.not_delivered", extra={"message_id": message_id, "code": given.get("ErrorCode")})
         return []
     if given.get("OptOutType"):
         return []

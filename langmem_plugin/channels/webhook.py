@@ -1,7 +1,6 @@
 """The answering of a webhook: each person alone, in the order of writing, within the time that the provider waits."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,9 +16,10 @@ from langmem_plugin.channels.payloads import Incoming, TryLater
 from langmem_plugin.channels.unanswered_messages import Acknowledged, Key
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import normalised
+from langmem_plugin.logs import event_log
 from langmem_plugin.plugin import PhoneMemory
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 GONE = (400, 403, 404, 410, 413, 415, 451)
 """The status codes of a file that will not come, however often it is asked for."""

@@ -103,9 +103,9 @@ def _names(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _log_failure(status: Mapping[str, Any]) -> None:
     if status.get("status") == "failed":
-        for error in [*mappings(status.get("errors"))] or [{}]:
-            to = without_phones(status.get("recipient_id"))  # the id of the message holds the phone too
-            log.error("whatsapp: a message to %s was not delivered, code %s: %s", to, *_told_of(error))
+        to = without_phones(status.get("recipient_id"))  # the id of the message holds the phone too
+        for code, reason in map(_told_of, [*mappings(status.get("errors"))] or [{}]):
+            log.error("reply.not_delivered", extra={"phone": to, "code": code, "reason": reason})
 
 
 def _told_of(error: Mapping[str, Any]) -> tuple[Any, str]:
@@ -119,7 +119,7 @@ def _message(message: Mapping[str, Any], number: str, names: Mapping[str, str]) 
     phone, user, message_id = (text_in(message.get(name)).strip() for name in ("from", "from_user_id", "id"))
     sender = f"+{phone.removeprefix('+')}" if phone else user
     if not sender or not message_id:
-        log.warning("whatsapp: a message without a sender or an id is skipped: %s", message.get("type"))
+        log.warning("webhook.message_skipped", extra={"type": message.get("type")})
         return None
     to: dict[str, Any] = {"number": number, **({"to": phone} if phone else {"recipient": user})}
     one = Incoming(who=sender, to=to, message_id=message_id, sent_at=instant(message.get("timestamp")))

@@ -58,9 +58,6 @@ class Alert:
     def is_raised(self) -> bool:
         return self.event == "alert.raised"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "at": self.at.isoformat()}
-
 
 class Alerts:
     """Alerts, noted in the database so that one of all processes reports each, once.
@@ -79,7 +76,8 @@ class Alerts:
         with alone(self._database, "alerts", waits=False) as is_alone:
             found = self._changed() if is_alone else []
         for each in found:
-            log.warning(each.event, extra={name: value for name, value in each.to_dict().items() if name != "event"})
+            fields = {name: value for name, value in asdict(each).items() if name not in ("event", "at")}
+            (log.warning if each.is_raised else log.info)(each.event, extra=fields)
         return found
 
     def raised(self) -> list[tuple[str, datetime]]:

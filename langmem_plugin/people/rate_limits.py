@@ -11,8 +11,8 @@ from limits.strategies import MovingWindowRateLimiter
 from langmem_plugin.errors import TooManyRequests
 
 REQUESTS_PER_MINUTE, FAILURES_PER_MINUTE = 600, 20
-LARGEST_BODY = 2**20
-"""The most bytes of a request, except of one that imports."""
+LARGEST_BODY, LARGEST_IMPORT = 2**20, 64 * 2**20
+"""The most bytes of a request, and of one that imports."""
 
 
 class Rates:

@@ -18,12 +18,13 @@ from langmem_plugin.errors import SessionRefused
 from langmem_plugin.facts.redacted_text import without_secrets
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.settings import QUESTION_OPEN_FOR
 
 log = event_log(__name__)
 QuestionKind = Literal["forget", "confirm", "erase", "link"]
 
 # A list's choices are open while it is in sight, a question below a reply while its session goes on.
-_LIST_OPEN_FOR, _REPLY_OPEN_FOR = timedelta(minutes=10), timedelta(days=1)
+_LIST_OPEN_FOR = timedelta(minutes=10)
 
 ASKED_OF, ASKED_AS = "asked_of", "asked_as"  # in the details: who may answer in a group, and what they were asked
 
@@ -89,7 +90,7 @@ class OpenQuestions:
         session = session_rows.newest(connection, owner)
         if session is not None and (session.ended_at is not None or session.created_at > found.asked_at):
             return False
-        return silent_for < min(_REPLY_OPEN_FOR, self._silence or _REPLY_OPEN_FOR)
+        return silent_for < min(QUESTION_OPEN_FOR, self._silence or QUESTION_OPEN_FOR)
 
     def close(self, owner: OwnerKey, question: OpenQuestion) -> None:
         """Close the question, also if somebody else closed it before."""

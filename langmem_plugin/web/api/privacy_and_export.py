@@ -17,13 +17,14 @@ from langmem_plugin.errors import TooManyRequests, UnknownErasure
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory.keep.retention import KEPT_FOR
 from langmem_plugin.people.consent_records import Given
+from langmem_plugin.people.rate_limits import LARGEST_IMPORT
 from langmem_plugin.portability import document_files
 from langmem_plugin.portability.imported_records import ImportReport, Remark
 from langmem_plugin.portability.sources import onyx
 from langmem_plugin.privacy.erasure_receipts import ErasureReceipt
 from langmem_plugin.web.api.fields import Body, Id, Told
 from langmem_plugin.web.api.request_context import Call, Called
-from langmem_plugin.web.api.routing_and_envelope import IMPORTS, LARGEST_IMPORT, Answer, answer, routes_of
+from langmem_plugin.web.api.routing_and_envelope import IMPORTS, Answer, answer, routes_of
 from langmem_plugin.web.app_context import exported
 
 consent_routes, export_routes, erasure_routes = (

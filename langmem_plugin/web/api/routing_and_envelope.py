@@ -21,14 +21,14 @@ from starlette.types import Message, Receive
 from langmem_plugin.database.audit_recording import acting
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.logs import event_log
-from langmem_plugin.people.rate_limits import LARGEST_BODY
+from langmem_plugin.people.rate_limits import LARGEST_BODY, LARGEST_IMPORT
 from langmem_plugin.web.api.error_responses import MEDIA_TYPE, Refused
 from langmem_plugin.web.api.request_context import Call, admitted
 from langmem_plugin.web.app_context import root_of
 
 log = event_log(__name__)
 
-LARGEST_IMPORT, IMPORTS = 64 * 2**20, "/api/memory/import"
+IMPORTS = "/api/memory/import"
 _HUNG_UP = 499
 _LONGEST_SHOWN, _MOST_SHOWN = 40, 5  # letters of an unknown parameter, and the number of them
 _PROBLEMS = {
@@ -122,9 +122,8 @@ class ApiRoute(APIRoute):
             except Exception as error:
                 log.exception("api.failed", extra={"what": self.path})
                 raise HTTPException(500, "this is a mistake of ours: the log has it") from error
-            if request.method == "GET" and response.headers.get("etag", "-") in request.headers.get(
-                "if-none-match", ""
-            ):
+            known = request.headers.get("if-none-match", "")
+            if request.method == "GET" and response.headers.get("etag", "-") in known:
                 return Response(None, 304, {"etag": response.headers["etag"]})
             return response
 
