@@ -97,10 +97,9 @@ class PhoneMemory(Parts):
     def recall_node(self) -> Node:
         """Return a node that writes to `recalled` what the model should know. Put it before the agent."""
 
-        # The graph gives the config to a node of its own; a node that calls this one does more in its step.
-        def recall(state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
-            if config is not None:
-                self.context.begin_step()
+        # A node of one's own that calls this one may hand its config on.
+        def recall(state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:  # noqa: ARG001
+            self.context.begin_step()
             return {"recalled": self.context.recall(messages_of(state))}
 
         return named_node(recall, "recall")
@@ -117,9 +116,8 @@ class PhoneMemory(Parts):
     def write_node(self) -> Node:
         """Return a node that notes which memories the reply used. Put it after the agent."""
 
-        def write(state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:
-            if config is not None:
-                self.context.begin_step()
+        def write(state: Any, config: RunnableConfig | None = None) -> dict[str, Any]:  # noqa: ARG001
+            self.context.begin_step()
             self.context.note_use(messages_of(state), recalled_of(state))
             return {}
 

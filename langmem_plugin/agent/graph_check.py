@@ -56,6 +56,18 @@ def _wrong(graph: Graph, saver: ConversationSaver) -> str | None:
     return None
 
 
+def own_steps(graph: Graph) -> frozenset[str]:
+    """Return the nodes that are the memory's own. A node, middleware or way on that calls one may do more than that."""
+    ways = graph.builder.branches if isinstance(graph, CompiledStateGraph) else {}
+    functions = {name: getattr(node.bound, "func", None) for name, node in graph.nodes.items()}
+    return frozenset(
+        name
+        for name, each in functions.items()
+        if type(getattr(each, "__self__", None)) is MemoryMiddleware
+        or (hasattr(each, "langmem_node") and not hasattr(each, "__wrapped__") and name not in ways)
+    )
+
+
 def _ours(graph: Graph) -> dict[str, str]:
     """Return the nodes of the memory, by name: `recall`, `write`, `debug` and so on; middleware has two of them."""
     found = {}

@@ -15,10 +15,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langmem_plugin.agent.graph_state import Recalled, newest_of_person
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.parts_protocol import AgentParts
-from langmem_plugin.agent.person_of_run import session_of_run
+from langmem_plugin.agent.person_of_run import run_config
 from langmem_plugin.agent.prompt_texts import as_shown, joined, late_text, standing_text, with_room
 from langmem_plugin.agent.replying.reply_notices import note_missing
 from langmem_plugin.agent.summary_of_left_out import Summaries, settled
+from langmem_plugin.conversation.config_keys import session_id_of
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.picture_urls import why_refused
 from langmem_plugin.conversation.quoted_and_own_words import looks_like_context, own_words, quoted_of, with_context
@@ -178,7 +179,7 @@ class ModelInput:
         late = late_text(
             [(rank, each) for rank, each in ranked if each.id in applying],
             self.shown.numbered(owner, messages, recalled, told),
-            self._before(owner, messages, in_window, thread, session_of_run() if phone is None else None),
+            self._before(owner, messages, in_window, thread, session_id_of(run_config()) if phone is None else None),
             "" if newest is None else describe(references_of(messages if conversation is None else conversation)),
             imitated=imitated,
         )

@@ -10,7 +10,7 @@ from langgraph.config import get_config
 from langgraph_sdk.auth.types import StudioUser
 
 from langmem_plugin.agent.replying.incoming_message import sender_of
-from langmem_plugin.conversation.config_keys import PHONE, SESSION, ticket_of
+from langmem_plugin.conversation.config_keys import PHONE, ticket_of
 from langmem_plugin.conversation.sessions import sessions_to_index
 from langmem_plugin.database import Database
 from langmem_plugin.errors import InvalidInput, NotAuthorized, StoreUnavailable
@@ -79,12 +79,6 @@ def owner_of(
 def thread_of_run() -> str:
     """Return the current run's thread id as it was given; "" if it has none. Raises InvalidInput outside of a run."""
     return str((run_config().get("configurable") or {}).get("thread_id") or "")
-
-
-def session_of_run() -> str | None:
-    """Return the session that a turn pinned for the current run."""
-    pinned: str | None = (run_config().get("configurable") or {}).get(SESSION)
-    return pinned
 
 
 def names_its_owner(thread: str) -> bool:

@@ -10,8 +10,8 @@ from datetime import datetime
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from langmem_plugin.agent.citations import Citation, source_of
-from langmem_plugin.agent.replying.incoming_message import UNOPENED, noted
-from langmem_plugin.conversation.message_as_dict import notes_of
+from langmem_plugin.agent.replying.incoming_message import UNOPENED
+from langmem_plugin.conversation.message_as_dict import noted, notes_of
 from langmem_plugin.conversation.quoted_and_own_words import Quoted, quoted_of
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.dates_in_question import is_over

@@ -19,12 +19,12 @@ from langmem_plugin.agent.graph_state import Recalled, messages_of, named_node, 
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
 from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.parts_protocol import AgentParts
-from langmem_plugin.agent.person_of_run import names_its_owner, run_config, session_of_run, thread_of_run
+from langmem_plugin.agent.person_of_run import names_its_owner, run_config, thread_of_run
 from langmem_plugin.agent.replying.language_detection import replies_for
 from langmem_plugin.agent.replying.reply_notices import InstructionNotices
 from langmem_plugin.agent.summary_of_left_out import Summaries
 from langmem_plugin.agent.tool_node_and_id_check import StrictTools
-from langmem_plugin.conversation.config_keys import is_automated
+from langmem_plugin.conversation.config_keys import is_automated, session_id_of
 from langmem_plugin.conversation.quoted_and_own_words import own_words
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import StoreUnavailable
@@ -62,7 +62,9 @@ class TurnContext:
         return self.shown.recall(messages, phone)
 
     def begin_step(self) -> None:
-        """Note that the current step only recalls, or notes uses: it can be done again without harm."""
+        """Note that the current step only recalls, or notes uses, if it is a node of the memory and no more: done again
+        it does no harm.
+        """
         self._parts.saver.note_repeatable(run_config())
 
     def note_use(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
@@ -86,7 +88,7 @@ class TurnContext:
                 beside = parts.person.beside(owner, messages)
                 scopes = [scope.owner for scope in scopes_of(owner, parts.person.role(owner), beside)]
                 used = partial(parts.service.note_used, scopes=scopes, uses=uses, followed=followed)
-                note = partial(used, session_id=session_of_run())
+                note = partial(used, session_id=session_id_of(config))
             if note is not None or parts.extraction is not None:
                 parts.saver.write_along(config, partial(self._write, note))
         except StoreUnavailable:

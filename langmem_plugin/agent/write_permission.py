@@ -8,9 +8,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from langmem_plugin.agent.graph_state import newest_of_person
 from langmem_plugin.agent.parts_protocol import AgentParts
-from langmem_plugin.agent.person_of_run import current_run, run_config, session_of_run
+from langmem_plugin.agent.person_of_run import current_run, run_config
 from langmem_plugin.agent.replying.reply_texts import pattern_for
-from langmem_plugin.conversation.config_keys import is_automated
+from langmem_plugin.conversation.config_keys import is_automated, session_id_of
 from langmem_plugin.conversation.message_as_dict import written_at
 from langmem_plugin.conversation.quoted_and_own_words import before_context, is_own, own_words
 from langmem_plugin.facts import classify
@@ -145,7 +145,7 @@ class RunWriting:
         return {
             "source_type": "extracted_from_chat",
             "source_id": None if said is None else said.id,
-            "session_id": session_of_run(),
+            "session_id": session_id_of(run_config()),
             "quote": quote if quote and len(quote) <= _LONGEST_QUOTE else None,
         }
 

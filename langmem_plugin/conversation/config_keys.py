@@ -20,7 +20,10 @@ TURN = "langmem_turn"
 FIRST_STATE = "langmem_first_state"
 """A list of the state that the turn's transaction has read of its session: the run that begins takes it out."""
 
-NOT_METADATA = (SESSION, PHONE, AUTOMATED, TURN, FIRST_STATE, "langgraph_auth_user", "langgraph_auth_user_id")
+MAY_WAIT = "langmem_may_wait"
+"""The names of the nodes whose writes may wait, in the turn of a message: those that can be done again without harm."""
+
+NOT_METADATA = (SESSION, PHONE, AUTOMATED, TURN, FIRST_STATE, MAY_WAIT, "langgraph_auth_user", "langgraph_auth_user_id")
 """The keys never copied into a checkpoint's metadata, which not every serializer encrypts. All others are a user's own.
 """
 

@@ -26,9 +26,9 @@ def notes_of(message: BaseMessage) -> dict[str, Any]:
 
 
 def noted(message: BaseMessage, name: str) -> str | None:
-    """The text of this name in the message's notes; None without one."""
+    """The text of this name in the message's notes; None if it holds none, or an empty one."""
     text = notes_of(message).get(name)
-    return text if isinstance(text, str) else None
+    return text if isinstance(text, str) and text else None
 
 
 def written_at(message: BaseMessage, name: str = "timestamp") -> datetime | None:

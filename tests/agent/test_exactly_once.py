@@ -1,16 +1,20 @@
 """A message is answered once: delivered twice, at once, after a crash, too late, or while the turn before hangs."""
 
+import functools
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.graph import START, StateGraph
 from sqlalchemy import delete, select, update
 
 from langmem_plugin import ConfigurationError, ConversationSaver, InvalidInput, MemoryState, PhoneMemory, Settings
+from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.replying import reply_to_message
 from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.agent.replying.sync_async_steps import Step
@@ -184,31 +188,54 @@ def test_a_message_whose_process_was_killed_is_answered_when_it_is_delivered_aga
     assert history(memory, echo.graph) == ["hello", "heard hello", "order it", "heard order it"]
 
 
+def order_and_recall(memory, how, order):
+    """A node that orders, and does in its step what the memory's own node does."""
+    recall = memory.recall_node()
+
+    def ordering(state, config: RunnableConfig = None):
+        order()
+        return RunnableLambda(recall).invoke(state, config) if how == "by a runnable" else recall(state, config)
+
+    if how == "in a sequence":
+        return RunnableLambda(lambda state: order() or state) | recall
+    return functools.wraps(recall)(ordering) if how == "under its name" else ordering
+
+
 @pytest.mark.spec("C-21", "C-5")
-def test_what_a_node_did_around_one_of_the_memory_is_not_done_again_after_a_kill(memory, tmp_path):
+@for_each("how", ["as a function", "by a runnable", "under its name", "in a sequence", "on its way", "in middleware"])
+def test_what_a_step_did_around_one_of_the_memory_is_not_done_again_after_a_kill(memory, tmp_path, scripted, how):
     done = tmp_path / "done"
 
-    def graph_with(agent):
-        recall = memory.recall_node()
+    def order(*_):
+        with done.open("a") as file:
+            file.write("ordered\n")
 
-        def order_and_recall(state):
-            with done.open("a") as file:
-                file.write("ordered\n")
-            return recall(state)
+    class Ordering(MemoryMiddleware):
+        def before_agent(self, state, runtime):
+            order()
+            return super().before_agent(state, runtime)
 
-        graph = StateGraph(MemoryState).add_node("order", order_and_recall).add_node("agent", agent)
-        graph.add_edge(START, "order").add_edge("order", "agent")
+    def graph_with(answer):
+        if how == "in middleware":
+            return create_agent(scripted(answer), middleware=[Ordering(memory.context)], checkpointer=memory.saver)
+        graph = StateGraph(MemoryState).add_node("model", lambda state: {"messages": answer(state)})
+        graph.add_edge(START, "recall")
+        if how == "on its way":
+            graph.add_node("recall", memory.recall_node())
+            graph.add_conditional_edges("recall", lambda _: order() or "model", ["model"])
+        else:
+            graph.add_node("recall", order_and_recall(memory, how, order)).add_edge("recall", "model")
         return graph.compile(checkpointer=memory.saver)
 
-    def dying(_state):
-        until_next(graph, "agent")
+    def dying(_):
+        until_next(graph, "model")
         die()
 
     graph = graph_with(dying)
     killed(lambda: memory.reply(graph, ERIN, "order it", message_id="m1"))
     take_places_away(memory)
 
-    answering = graph_with(lambda _: {"messages": AIMessage("It is ordered.")})
+    answering = graph_with(lambda _: AIMessage("It is ordered."))
     assert memory.reply(answering, ERIN, "order it", message_id="m1") == "It is ordered."
     assert done.read_text() == "ordered\n"
 

@@ -716,15 +716,16 @@ def test_a_reply_takes_a_picture_as_path_bytes_or_url(memory, tmp_path):
     graph = built(memory.saver, model)
     (tmp_path / "stew.bin").write_bytes(PNG)
 
-    for image in (tmp_path / "stew.bin", str(tmp_path / "stew.bin"), PNG, "https://example.org/stew.png"):
+    data_url = f"data:image/png;base64,{text(PNG)}"
+    for image in (tmp_path / "stew.bin", str(tmp_path / "stew.bin"), PNG, data_url, "https://example.org/stew.png"):
         assert memory.reply(graph, PHONE, "what is this?", image=image) == "ok"
     assert memory.reply(graph, PHONE, "", image=JPEG) == "ok"
 
     shown = [messages[-1].content for messages in model.shown]
     picture = {"type": "image", "base64": text(PNG), "mime_type": "image/png"}
-    assert shown[:3] == [[{"type": "text", "text": "what is this?"}, picture]] * 3
-    assert shown[3][1] == {"type": "image", "url": "https://example.org/stew.png"}
-    assert [block["type"] for block in shown[4]] == ["image"]
+    assert shown[:4] == [[{"type": "text", "text": "what is this?"}, picture]] * 4
+    assert shown[4][1] == {"type": "image", "url": "https://example.org/stew.png"}
+    assert [block["type"] for block in shown[5]] == ["image"]
     assert sorted(file.name for file in (tmp_path / "photos").iterdir()) == sorted(
         [f"{sha(PNG)}.png", f"{sha(JPEG)}.jpg"]
     )

@@ -144,7 +144,8 @@ def test_a_public_address_is_passed_on_as_it_is(url):
     [
         "http://169.254.169.254/a.png",
         "file:///etc/passwd",
-        "data:image/png;base64,iVBORw0KGgo=",
+        "data:image/png;base64,",
+        "data:image/svg+xml;base64,PHN2Zy8+",
         "data:text/html,<script>",
         "data:image/png;base64," + "A" * 1_000_000,
         "/dev/zero",

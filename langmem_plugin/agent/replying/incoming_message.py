@@ -14,9 +14,8 @@ from typing_extensions import TypedDict
 
 from langmem_plugin.agent.replying.sync_async_steps import Sending
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.conversation import message_as_dict
 from langmem_plugin.conversation.media.inline_media import image_block
-from langmem_plugin.conversation.message_as_dict import NOTES
+from langmem_plugin.conversation.message_as_dict import NOTES, noted
 from langmem_plugin.conversation.quoted_and_own_words import QUOTED, Quoted, own_words
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
@@ -125,9 +124,7 @@ class IncomingMessage:
     def words(self) -> HumanMessage:
         """The message for the graph without its picture."""
         notes: dict[str, Any] = {"sender": self.sender, "sender_name": self.sender_name}
-        if self.forwarded:
-            notes["forwarded"] = True
-        notes |= {UNOPENED: self.unopened, _ALBUM: self.album}
+        notes |= {"forwarded": self.forwarded or None, UNOPENED: self.unopened, _ALBUM: self.album}
         if self.sent_at is not None:
             notes["timestamp"] = as_utc(self.sent_at).isoformat()
         noted: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
@@ -267,11 +264,6 @@ def shown_name(name: str | None, sender: str | int | None) -> str:
 def sender_of(message: BaseMessage) -> str | None:
     """Return the sender of a message in a group, by the key that the channel noted; None if it noted nobody."""
     return noted(message, "sender")
-
-
-def noted(message: BaseMessage, name: str) -> str | None:
-    """Return the noted text of this name; None if it is no text, or an empty one."""
-    return message_as_dict.noted(message, name) or None
 
 
 def as_utc(instant: datetime) -> datetime:

@@ -17,7 +17,7 @@ from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.commands.command_dispatch import Commands, Reading
 from langmem_plugin.agent.commands.remember_and_confirm import AddedQuestion, question_below
-from langmem_plugin.agent.graph_check import check
+from langmem_plugin.agent.graph_check import check, own_steps
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.parts_protocol import AgentParts
 from langmem_plugin.agent.recall_and_write_steps import TurnContext
@@ -27,7 +27,7 @@ from langmem_plugin.agent.replying.language_detection import replies_for
 from langmem_plugin.agent.replying.reply_notices import Notices, note_missing, watched
 from langmem_plugin.agent.replying.reply_texts import Replies
 from langmem_plugin.agent.replying.sync_async_steps import Graph, Reply, Steps, begin, end, pause, run, send
-from langmem_plugin.conversation.config_keys import session_id_of, without_trace
+from langmem_plugin.conversation.config_keys import MAY_WAIT, session_id_of, without_trace
 from langmem_plugin.conversation.turns.message_claims import (
     MOST_ATTEMPTS,
     Answer,
@@ -106,14 +106,14 @@ class Channel:
         self.parts, self.commands, self.context = parts, commands, context
         # Made each time anew: with_allowlist gives the saver another serializer.
         self.claims = MessageClaims(parts.database, parts.saver.sessions, lambda: parts.saver.serde)
-        self._checked: weakref.WeakSet[Graph] = weakref.WeakSet()
+        self._own_steps: weakref.WeakKeyDictionary[Graph, frozenset[str]] = weakref.WeakKeyDictionary()
 
     def check_once(self, graph: Graph) -> None:
         """Log what should be changed in a graph, the first time that it is used. Raises ConfigurationError."""
-        if not isinstance(graph, Pregel) or graph not in self._checked:
+        if not isinstance(graph, Pregel) or graph not in self._own_steps:
             for advice in check(graph, self.parts.saver):
                 log.warning("graph.wiring", extra={"graph": graph.name, "advice": advice})
-            self._checked.add(graph)
+            self._own_steps[graph] = own_steps(graph)
 
     def reply(self, graph: Graph, message: IncomingMessage, call: timing) -> Steps[Reply]:
         """Answer a message: see PhoneMemory.reply."""
@@ -296,6 +296,7 @@ class Channel:
         try:
             turn = self.parts.turns.turn(task.message.source, claim, person=thread)
             config = yield begin(turn)
+            config["configurable"][MAY_WAIT] = self._own_steps[task.graph]
             claim.session_id = session_id_of(config)
         except StorageFull:
             raise

@@ -24,7 +24,6 @@ from langmem_plugin.errors import InvalidInput
 KINDS = ("image", "audio", "video", "file")
 UNKNOWN_TYPE = "application/octet-stream"
 _LARGEST = 100_000_000  # bytes of a picture's file
-_SCHEME = re.compile(r"data:|[a-z][a-z0-9+.-]{1,20}+://", re.IGNORECASE)
 
 
 # The first type of which the data has one of the bytes at this place: the order counts.
@@ -199,13 +198,13 @@ def _read(file: Path) -> bytes:
 
 
 def image_block(image: str | Path | bytes) -> dict[str, str]:
-    """A picture as a content block for any provider, from a file's path, its bytes, or an http(s) URL.
+    """A picture as a content block for any provider, from a file's path, its bytes, or an http(s) or data URL.
 
     Raises InvalidInput if it cannot be read, is not a picture, or its address is refused (see `public_url`).
     """
-    if isinstance(image, str) and _SCHEME.match(image):
-        if image[:5].lower() == "data:":
-            raise InvalidInput("the image is a data: URL: decode it, and give its bytes")
+    if isinstance(image, str) and image[:5].lower() == "data:":
+        image, _ = decoded(Inline(image)) or (b"", "")
+    elif isinstance(image, str) and "://" in image[:25]:
         return {"type": "image", "url": public_url(image)}
     try:
         data = bytes(image) if isinstance(image, bytes | bytearray) else _read(Path(image))

@@ -201,15 +201,15 @@ class Runs:
             self._soon(config, save, checkpoint_id)
 
     def note_repeatable(self, config: RunnableConfig) -> None:
-        """Let what the task of this config writes wait for the turn's next write: done again it does no harm.
+        """Let what the task of this config writes wait for the turn's next write, if its node is named in the turn.
 
-        That is for the turns of messages alone, which end as their answer is kept: a program may send what its graph
+        That is so in the turns of messages alone, which end as their answer is kept: a program may send what its graph
         returned long before its turn ends.
         """
         configurable = config["configurable"]
-        on = [*configurable.get("checkpoint_map", {}).values()][-1:]  # the last is of the task's own graph
-        if config_keys.FIRST_STATE in configurable:
-            for each in filter(None, (configurable.get("__pregel_task_id"), *on)):
+        node, _, task = config_keys.namespace_of(config).partition(":")
+        if node in configurable.get(config_keys.MAY_WAIT, ()) and "|" not in task:
+            for each in (configurable["__pregel_task_id"], configurable["checkpoint_map"][""]):
                 self._repeatable.put(each, True, 1)
 
     def leave(self, config: RunnableConfig, work: Work, on: str | None = None) -> None:
