@@ -148,6 +148,14 @@ def test_a_child_renews_the_turns_it_holds_and_leaves_the_parents_to_the_parent(
         assert renewals().keys() == {PEOPLE[0]}
 
 
+@pytest.mark.spec("C-27", "C-9")
+def test_a_child_that_ends_in_its_parents_turn_leaves_the_turn_to_the_parent(server, forked):
+    with (begun := server.memory.turn(PEOPLE[0])):
+        forked(lambda: begun.__exit__(None, None, None)).result()  # as where it raises or exits
+        with server.memory.database.read() as connection:
+            assert connection.execute(select(turn.c.thread)).scalars().all() == [PEOPLE[0]]
+
+
 @pytest.mark.spec("C-27")
 def test_asynchronous_turns_work_in_a_child(server, forked):
     async def run(phone, words):

@@ -53,8 +53,7 @@ class SessionDeletion:
 
     def delete_session(self, session_id: str) -> None:
         """Delete one session. Raises UnknownSession."""
-        with self._database.read() as connection:
-            found = session_rows.anywhere(connection, session_id)
+        found = self._database.select(lambda connection: session_rows.anywhere(connection, session_id))
         self._delete((session.c.thread == found.thread) & (session.c.number == found.number))
 
     def archived_deleted(self, ended_before: datetime) -> Iterator[int]:

@@ -251,9 +251,8 @@ class Turns:
             if any(place.thread == thread and ahead < ticket for ahead, place in self._places.items()):
                 return None  # behind others of this process: the database need not be asked
         mine = {"of_thread": thread, "of_ticket": ticket}
-        with self._database.read() as connection:
-            if _AHEAD.first(connection, mine) is not None:
-                return None
+        if self._database.select(lambda connection: _AHEAD.first(connection, mine)) is not None:
+            return None
         with self._database.write(durable=False) as connection:
             one_at_a_time(connection, thread)
             if not holds(connection, thread, ticket):
@@ -264,6 +263,8 @@ class Turns:
         return opened
 
     def _give_back(self, thread: str, ticket: int) -> None:
+        if ticket not in self._places:  # a forked child leaves its parent's turn to the parent
+            return
         try:
             with self._database.write(durable=False) as connection:
                 _GIVE_BACK.run(connection, {"of_thread": thread, "of_ticket": ticket})
