@@ -2,26 +2,34 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 _FENCE = "```"
 _CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*(?:\n|\Z)|\Z)", re.MULTILINE | re.DOTALL)
 _LIST_LINE = re.compile(r"\A[ \t]*(?:[-*•–]|\(?\d{1,4}[.)]|\(?[a-zA-Z][.)]|\|)\s?")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？؟])[ \t]+|(?<=[。！？])")
 _JOINS = ("\u200d", "\ufe0e", "\ufe0f")
+_Measure = Callable[[str], int]
+_Cut = Callable[[str, int, _Measure], list[str]]
 
 
-def split(text: str, longest: int, measure: Callable[[str], int] = len) -> list[str]:
+def split(text: str, longest: int, measure: _Measure = len) -> list[str]:
     """Return the parts, none of them empty or longer than `longest` by `measure`."""
+    filled = _filled(_atoms(text), longest, measure, _pieces)
+    return [part for each in filled if (part := each.strip("\n").rstrip()) and part.strip()]
+
+
+def _filled(atoms: Iterable[str], longest: int, measure: _Measure, cut: _Cut) -> list[str]:
+    """Join the atoms that have room in one part; one that is too long for any part is cut."""
     found, current = [], ""
-    for atom in _atoms(text):
+    for atom in atoms:
         if measure((current + atom).rstrip()) <= longest:
             current += atom
             continue
         found.append(current)
-        *whole, current = _pieces(atom, longest, measure)
+        *whole, current = cut(atom, longest, measure)
         found += whole
-    return [part for each in (*found, current) if (part := each.strip("\n").rstrip()) and part.strip()]
+    return [each for each in (*found, current) if each]
 
 
 def _atoms(text: str) -> Iterator[str]:
@@ -46,7 +54,7 @@ def _sentences(text: str) -> Iterator[str]:
         yield line[at:]
 
 
-def _pieces(atom: str, longest: int, measure: Callable[[str], int]) -> list[str]:
+def _pieces(atom: str, longest: int, measure: _Measure) -> list[str]:
     """Cut a piece that is too long for any part: code between lines, each part a block of its own; text by words."""
     if measure(atom.rstrip()) <= longest:
         return [atom]
@@ -55,34 +63,25 @@ def _pieces(atom: str, longest: int, measure: Callable[[str], int]) -> list[str]
         body = "\n".join(lines[:-1] if lines and lines[-1].strip() == _FENCE else lines)
         room = longest - measure(f"{opening}\n\n{_FENCE}")
         if room > 0:
-            return [f"{opening}\n{piece}\n{_FENCE}\n" for piece in _filled(re.split(r"(?<=\n)", body), room, measure)]
-    return _filled(re.split(r"(?<=\s)(?=\S)", atom), longest, measure)
+            blocks = _filled(re.split(r"(?<=\n)", body), room, measure, _letters)
+            return ["\n".join((opening, each.strip("\n"), _FENCE, "")) for each in blocks]
+    return _filled(re.split(r"(?<=\s)(?=\S)", atom), longest, measure, _letters)
 
 
-def _filled(words: list[str], longest: int, measure: Callable[[str], int]) -> list[str]:
-    found, current = [], ""
-    for word in words:
-        if measure((current + word).rstrip()) <= longest:
-            current += word
-            continue
-        found.append(current)
-        current = word
-        while measure(current.rstrip()) > longest:
-            cut = _cut(current, longest, measure)
-            found.append(current[:cut])
-            current = current[cut:]
-    return [each.strip("\n") for each in (*found, current) if each.strip()]
-
-
-def _cut(word: str, longest: int, measure: Callable[[str], int]) -> int:
-    """Return the place to cut a word that is too long: outside of visible characters, unless one alone is too long."""
-    fits = longest
-    while measure(word[:fits]) > longest:
-        fits -= 1
-    cut = fits
-    while cut > 1 and _joined(word[cut - 1], word[cut]):
-        cut -= 1
-    return cut if cut > 1 else max(fits, 1)
+def _letters(word: str, longest: int, measure: _Measure) -> list[str]:
+    """Cut a word that is too long: outside of visible characters, unless one alone is too long."""
+    found = []
+    while measure(word.rstrip()) > longest:
+        fits = longest
+        while measure(word[:fits]) > longest:
+            fits -= 1
+        cut = fits
+        while cut > 1 and _joined(word[cut - 1], word[cut]):
+            cut -= 1
+        cut = cut if cut > 1 else max(fits, 1)
+        found.append(word[:cut])
+        word = word[cut:]
+    return [*found, word]
 
 
 def _joined(one: str, other: str) -> bool:

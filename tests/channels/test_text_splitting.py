@@ -22,6 +22,21 @@ def test_parts_are_never_too_long_or_empty_and_lose_no_word(text, longest):
 
 
 @pytest.mark.spec("U-1")
+@given(st.text(alphabet=st.sampled_from("ab. !?\n-1`*👍🏽é\u0301"), max_size=400), st.integers(12, 80))
+@example("one two three four five\nsix", 12)
+@example(f"{'x' * 20}\n- milk\n- tea", 12)
+def test_what_stood_apart_is_not_put_together(text, longest):
+    words = " ".join(text.replace("`", "").split())
+    for part in split(text.replace("`", ""), longest):
+        assert " ".join(part.split()) in words
+
+
+@pytest.mark.spec("U-1")
+def test_a_block_of_blank_lines_is_cut_as_any_other():
+    assert split("```\n" + "\n" * 200 + "```\nThat is all.", 100)[-1].endswith("That is all.")
+
+
+@pytest.mark.spec("U-1")
 def test_lines_of_a_list_and_blocks_of_code_stay_whole():
     code = "```python\n" + "x = 1\n" * 5 + "```\n"
     lines = "".join(f"- item {n}. It is good. Really.\n" for n in range(12))
