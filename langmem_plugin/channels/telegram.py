@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langmem_plugin.agent.commands.recognition import cleaned, typed
@@ -30,6 +31,8 @@ def incoming(update: Mapping[str, Any], username: str = "") -> list[Incoming]:
     """Return the message of an update; none for one that expects no answer, such as a pinned message, a message of
     another bot, or a command for another bot than `username`, by its name without the @.
     """
+    if reaction := mapping(update.get("message_reaction")):
+        return _reaction(reaction, update.get("update_id"))
     for name in ("message", "edited_message"):
         match message := mapping(update.get(name)):
             case {"message_id": int(message_id), "chat": {"id": int(chat)}} if chat:
@@ -66,6 +69,14 @@ def sent(status: int, body: Any) -> str | None:
         passes = "retry_after" in mapping(body.get("parameters"))
         note_refusal("telegram", status, body.get("error_code"), body.get("description"), passes=passes)
     return None
+
+
+def _reaction(reaction: Mapping[str, Any], update_id: Any) -> list[Incoming]:
+    """Return the sign that was just put below a message; none where one was taken back, or is no emoji."""
+    before = [*mappings(reaction.get("old_reaction"))]
+    added = "".join(text_in(each.get("emoji")) for each in mappings(reaction.get("new_reaction")) if each not in before)
+    said = {**reaction, "from": reaction.get("user"), "text": added, "reply_to_message": reaction}
+    return [replace(each, message_id=f"reaction {update_id}", reaction=True) for each in incoming({"message": said})]
 
 
 def _message(message: Mapping[str, Any], message_id: int, chat: int, username: str, *, edited: bool) -> Incoming | None:

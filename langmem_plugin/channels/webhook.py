@@ -28,7 +28,6 @@ _ONE_GO = timedelta(minutes=2)  # longest time between messages of a webhook tha
 _ALBUM_SECONDS = 0.5  # Telegram delivers the next picture of an album when this one is acknowledged
 _PAUSES = (2, 10, 60, 300)  # seconds between tries, once the webhook is acknowledged
 _LOOK_SECONDS = 20.0
-_LATEST = datetime.max.replace(tzinfo=UTC)
 _DELIVERED = Delivery.__annotations__.keys() & Incoming.__dataclass_fields__.keys()
 
 
@@ -40,26 +39,21 @@ class Provider(Protocol):
 
     async def picture(self, message: Incoming, name: str) -> bytes | None:
         """Fetch one of `message.pictures`. Return None if it is gone for good."""
-        ...
 
     async def send(self, message: Incoming, text: str) -> str | None:
         """Send one part of the answer, and return the id it has there. Raises TryLater."""
-        ...
 
     def parts(self, message: Incoming, text: str) -> Sequence[str]:
         """Return the text in pieces that the provider takes."""
-        ...
 
     async def typing(self, message: Incoming) -> None:
         """Show that an answer is being written; it is called every `typing_seconds`."""
-        ...
 
     typing_seconds: float
 
     @property
     def name(self) -> str:
         """The name that tells this sender from every other that uses the same database, such as a second bot."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +90,7 @@ class Webhook:
         Raises TryLater, or another error, if one of the messages is to be delivered again; the others are answered.
         """
         of_person: dict[str, list[Incoming]] = {}
-        for message in sorted(messages, key=lambda each: each.sent_at or _LATEST):
+        for message in sorted(messages, key=lambda each: each.sent_at or datetime.max.replace(tzinfo=UTC)):
             of_person.setdefault(message.who, []).append(message)
         acknowledged = asyncio.Event()
         left = [_turns(each) for each in of_person.values()]
@@ -140,10 +134,8 @@ class Webhook:
         """Wait until all that is being answered is done."""
         for task in self._looking:
             task.cancel()
-        if self._looking:
-            await asyncio.wait(self._looking)
-        if self._going_on:
-            await asyncio.wait(self._going_on)
+        if left := self._looking | self._going_on:
+            await asyncio.wait(left)
 
     def _go_on(self, tasks: set[asyncio.Task[Any]]) -> None:
         for task in tasks:
@@ -204,16 +196,14 @@ class Webhook:
             raise errors[0]
 
     async def _until_sent(self, message: Incoming, acknowledged: asyncio.Event, send: _Send | None = None) -> Reply:
+        key = self._acknowledged.key(message)
         try:
             reply = await self._tried(message, acknowledged, send)
-        except BaseException:
-            if self._held:
-                self._held.discard(self._acknowledged.key(message))  # to be taken up again
-            raise
-        if self._held and (key := self._acknowledged.key(message)) in self._held:
-            with suppress(StoreUnavailable):  # a process that takes it up finds that it is answered
-                await asyncio.to_thread(self._acknowledged.answered, key)
-            self._held.discard(key)
+            if key in self._held:
+                with suppress(StoreUnavailable):  # a process that takes it up finds that it is answered
+                    await asyncio.to_thread(self._acknowledged.answered, key)
+        finally:
+            self._held.discard(key)  # one that was not answered is taken up again
         return reply
 
     async def _tried(self, message: Incoming, acknowledged: asyncio.Event, send: _Send | None) -> Reply:

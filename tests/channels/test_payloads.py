@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from langmem_plugin.channels import TryLater, telegram, twilio, whatsapp
+from langmem_plugin.conversation.quoted_and_own_words import Quoted
 from tests.cases import for_each
 from tests.log_events import events
 
@@ -143,7 +144,7 @@ def _of_twilio(fixture, number):
 def _of_telegram(fixture, number, now):
     for update in (fixture, fixture.get("then", {})):
         filled = {name: value for name, value in update.items() if name in {"channel_post", "callback_query"}}
-        for name in ("message", "edited_message"):
+        for name in ("message", "edited_message", "message_reaction"):
             if name in update:
                 message = dict(update[name])
                 in_group = message.pop("group", False)
@@ -155,6 +156,19 @@ def _of_telegram(fixture, number, now):
                 filled[name] = {**about, **message}
         if filled:
             yield lambda update=filled: telegram.incoming(update, "family_bot")
+
+
+@pytest.mark.spec("U-1", "C-21")
+@for_each(("chat", "user"), [(42, {"user": {"id": 42, "is_bot": False, "first_name": "Erin"}}), (-42, {})])
+def test_a_thumb_that_is_added_to_other_signs_of_telegram_answers_what_it_stands_below(chat, user):
+    heart, thumb = ({"type": "emoji", "emoji": each} for each in "❤👍")
+    sign = {"chat": {"id": chat}, "message_id": 7, "date": 1767225600, "old_reaction": [heart], **user}
+
+    [thumbed] = telegram.incoming({"update_id": 9, "message_reaction": {**sign, "new_reaction": [heart, thumb]}})
+
+    assert (thumbed.text, thumbed.reaction, thumbed.quoted) == ("👍", True, Quoted("7", None))
+    assert (thumbed.who, thumbed.to, thumbed.sender) == (f"telegram:{chat}", {"chat_id": chat}, None)
+    assert thumbed.message_id == "reaction 9"  # the number of the message below which it stands is that one's
 
 
 @pytest.mark.spec("C-21")
