@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langmem_plugin.cli.command_context import Limit, Where, database_with, memory_of, on, refuse_missing
-from langmem_plugin.cli.output import Rows, Told, Yes, confirm
+from langmem_plugin.cli.output import Rows, Told, Yes, confirm, minute
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.privacy.audit_log import AuditLog
 from langmem_plugin.privacy.erasure_receipts import ErasureReceipt, receipt_of, row_of
@@ -67,7 +67,7 @@ def audit(log: AuditLog, *, limit: Limit = 50) -> Told:
     rows = [
         (
             each.entry,
-            each.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+            f"{each.at:%Y-%m-%d %H:%M:%S}",
             each.actor,
             each.action,
             each.subject,
@@ -89,9 +89,9 @@ def _receipt(found: ErasureReceipt) -> Told:
         f"{rows} rows of {len(found.counts)} kinds, {found.counts.get('files', 0)} files",
     ]
     if found.can_be_undone:
-        lines.append(f"until {found.due_at:%Y-%m-%d %H:%M} UTC it can be undone: langmem restore {found.id}")
+        lines.append(f"until {minute(found.due_at)} it can be undone: langmem restore {found.id}")
     if found.verified:
-        lines.append(f"for good since {found.done_at:%Y-%m-%d %H:%M} UTC; nothing of it is left, as was looked for")
+        lines.append(f"for good since {minute(found.done_at)}; nothing of it is left, as was looked for")
     lines += [f"left to be deleted: {each}" for each in found.left]
     lines += [f"bytes may remain, until they are overwritten, in: {each}" for each in found.remains]
     lines += [f"not covered: {each}" for each in found.not_covered]

@@ -112,11 +112,11 @@ def shown(key: str, *, reveal: bool) -> str:
 
 
 def minute(instant: datetime | None) -> str:
-    return instant.strftime("%Y-%m-%d %H:%M") if instant else ""
+    return f"{instant:%Y-%m-%d %H:%M} UTC" if instant else ""
 
 
 def day(instant: datetime | None) -> str:
-    return instant.strftime("%Y-%m-%d") if instant else ""
+    return f"{instant:%Y-%m-%d}" if instant else ""
 
 
 def _cell(value: object) -> str:
