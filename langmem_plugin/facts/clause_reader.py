@@ -12,7 +12,7 @@ from langmem_plugin.facts.statement_patterns import Line, Match, best_match, mat
 from langmem_plugin.facts.subject import SELF, Subject, is_a_name, is_name, looked_up, subject_at
 from langmem_plugin.facts.time_expressions import moments
 from langmem_plugin.facts.value_comparison import number
-from langmem_plugin.languages.language_words import Language, words
+from langmem_plugin.languages.language_words import Language
 
 _LONGEST_VALUE: Final = 14
 _ANY_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -24,7 +24,6 @@ _DICTATED: Final = frozenset(("secrets", "identity"))  # "save my card 4111 …"
 _A: Final = frozenset(("a", "an", "un", "una"))
 _MEANT: Final = {"counted": "possession", "illness": "health"}
 _SAID_ALONE: Final = frozenset(("identity", "money", "secrets", "body"))  # told without "is" in Hebrew
-_DAYS: Final = words("days|weeks|months|hours|minutes|dias|semanas|meses|ימים|שבועות|חודשים|%")
 _FAR: Final = 5  # words of where or when, before "is"
 _IN_VALUES: Final = frozenset((*"-&+#'₪$€£%/.@*_=", "'s"))
 
@@ -137,15 +136,20 @@ class Reader:
         found = matches(line, subject.end, third=third and not unsaid, unsaid=unsaid)
         if unsaid and line.tokens[subject.end].plain in self._language.articles - self._language.fillers:
             return None  # "in the north field": only "lives" was left out of a pattern
-        if not found and goes_on and line.tokens[subject.end - 1].plain in self._language.joins:
-            found = matches(line, subject.end, third=third, unsaid=True)
-            trade = line.tokens[subject.end].plain in _A  # "and a nurse", but not "and cook"
-            found = [
-                each for each in found if each.attribute in GROUPS["states"] or (trade and each.attribute == "job")
-            ]
+        found = found or self._without_to_be(line, subject, goes_on=goes_on)
         told = (self._matched(line, subject, each) for each in found)
         said = next((each for each in told if each is not None), None)
         return said or self._introduced(line, subject) or self._routine(line, subject)
+
+    def _without_to_be(self, line: Line, subject: Subject, *, goes_on: bool) -> list[Match]:
+        """Return what is said without "am": what hurts, where nobody else was named, and behind "and" what people are."""
+        tokens, language = line.tokens, self._language
+        found = matches(line, subject.end, third=not subject.is_speaker, unsaid=True)
+        if goes_on and tokens[subject.end - 1].plain in language.joins:
+            trade = {"job"} if tokens[subject.end].plain in _A else set()  # "and a nurse", but not "and cook"
+            return [each for each in found if each.attribute in GROUPS["states"] | trade]
+        hurting = GROUPS["hurting"] if self._known is None else ()  # "allergic to penicillin btw"
+        return [each for each in found if each.attribute in hurting and each.is_open]
 
     def _matched(self, line: Line, subject: Subject, match: Match) -> Finding | None:
         first = line.token_at(match.end if match.named else match.start)
@@ -248,17 +252,8 @@ class Reader:
             noun = subject.role
         attribute = noun
         if noun == subject.role:
-            was = (
-                language.name == "he"
-                and tokens[at - 1].plain[:2] == "הי"
-                and tokens[at - 1].plain not in language.others
-            )
-            if (
-                was
-                or not value
-                or value[-1].plain == "'s"
-                or (not is_a_name(self._without_articles(value), language) and language.name != "he")
-            ):
+            named = coming if language.name == "he" else is_a_name(self._without_articles(value), language)
+            if not (named and value and value[-1].plain != "'s"):
                 return None
             subject = replace(subject, who=SELF)
             if noun in GROUPS["pets"]:
@@ -294,7 +289,8 @@ class Reader:
                 return place
             if token.plain in (",", ":") or token.plain in language.joins:
                 begun = after_leads(tokens, place, language)
-                if begun >= len(tokens) or self._opens_clause(line, begun, comma=token.plain == ","):
+                named = begins(tokens, begun, language.names_it)  # "a dog and his name is Rex"
+                if begun >= len(tokens) or named or self._opens_clause(line, begun, comma=token.plain == ","):
                     return place
             elif (not token.word and token.plain not in _IN_VALUES) or (
                 token.plain == "-" and token.start > tokens[place - 1].end
@@ -326,8 +322,8 @@ class Reader:
         if brief and not told and not self._noted and match.attribute != "event":
             return None
         ended = begins(tokens, last, language.ended_after)
-        if match.attribute == "age" and last < len(tokens) and tokens[last].plain in _DAYS:
-            return None  # "ninety days out of rehab"
+        if match.attribute == "age" and not self._ends_there(line, last):
+            return None  # "ninety days out of rehab", "I'm 6'1", "25% Italian"
         over = match.over or bool(ended and match.negated)
         # "I used to smoke" only was so; "I no longer smoke" is not so.
         no_more = not language.no_more.isdisjoint(token.plain for token in tokens[subject.end : last])
@@ -337,11 +333,8 @@ class Reader:
         common = len(value) > 1 and not value[1].capital
         pointed = common and value[0].plain in language.pointing
         placed = common and value[0].plain in language.determiners | language.possessives
-        at_hand = (
-            pointed
-            if match.attribute in GROUPS["likes"]
-            else placed and match.attribute == "employer" and match.negated
-        )
+        left = placed and match.attribute == "employer" and match.negated
+        at_hand = pointed if match.attribute in GROUPS["likes"] else left
         new = not language.adjectives_after.isdisjoint(token.plain for token in value[1:] if not token.capital)
         if (at_hand and not self._noted) or (match.attribute == "home" and (placed or new)):
             return None  # "I love the toppings", "I moved to the night shift", "עברתי לתפקיד חדש"
@@ -368,6 +361,17 @@ class Reader:
             ahead=match.ahead,
             instead_of=self._instead_of(line, last),
         )
+
+    def _ends_there(self, line: Line, at: int) -> bool:
+        """Tell whether a number ends before `at`: no sign, unit or thing that is counted follows."""
+        rest, language = line.tokens[at:], self._language
+        if not rest or line.tokens[at - 1].plain == "%":
+            return line.tokens[at - 1].plain != "%"
+        going_on = language.joins | language.cuts | language.asks | language.questions | language.fillers
+        going_on |= language.selves | language.governing - language.articles  # "from Leeds", but not "one of them"
+        timed = any(not each.first for each in moments(rest, language, self._said_at or _ANY_DAY, ahead=False))
+        led = begins(rest, 0, language.leads) or rest[0].plain in going_on
+        return bool(timed or led) if rest[0].word else rest[0].plain not in _IN_VALUES
 
     def _is_habit(self, subject: Subject, value: Sequence[Token]) -> bool:
         """Tell whether it is a habit, said outright of somebody: not "keep that in mind", "I keep forgetting"."""
@@ -424,9 +428,8 @@ class Reader:
         if attribute == "phone" and sum(c.isdigit() for token in value for c in token.plain) < _DIALLED:
             return False
         named = language.name == "he" or self._without_articles(value)[0].capital
-        if (attribute in GROUPS["counted"] and not self._counts(value)) or (
-            attribute in GROUPS["services"] and not named
-        ):
+        uncounted = attribute in GROUPS["counted"] and not self._counts(value)
+        if uncounted or (attribute in GROUPS["services"] and not named):
             return False
         if attribute == "death" and subject.is_speaker:
             return is_name(value[0], language)  # whom they had to put down; not "I'm dead tired"
@@ -442,7 +445,7 @@ class Reader:
         kind = attribute_of(attribute).category
         if kind in ("work", "place") and first in language.months.keys() | language.weekdays.keys():
             return False
-        if not self._noted and not value[0].capital and first in refused:
+        if not (self._noted and attribute != "home") and not value[0].capital and first in refused:
             return False
         if attribute in GROUPS["hurting"] and not self._noted and any(token.plain in refused for token in value):
             return False  # "allergic to stupid people"
@@ -458,14 +461,8 @@ class Reader:
         if (first in language.moods and not favorite) or (kind == "money" and counted is None and not counts):
             return False
         named = is_name(value[0], language) or first in language.honorifics
-        return (
-            self._noted
-            or not subject.loose
-            or named
-            or counts
-            or favorite
-            or re.match(language.recurring, " ".join(token.plain for token in value)) is not None
-        )
+        told = self._noted or not subject.loose or named or counts or favorite
+        return told or re.match(language.recurring, " ".join(token.plain for token in value)) is not None
 
     def _counts(self, value: Sequence[Token]) -> bool:
         return any(any(c.isdigit() for c in token.plain) or number([token.plain]) for token in value)

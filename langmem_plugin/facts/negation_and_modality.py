@@ -18,7 +18,7 @@ from langmem_plugin.facts.statement_patterns import language_of, of_another, tak
 from langmem_plugin.facts.value_comparison import bare, forms_of_one, is_number, numbers, words_of
 from langmem_plugin.languages.language_words import Language, Phrases, words
 
-NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
+NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+(?: ?[km](?!\w))?+")  # "80k", in which no 80 is said
 STEM: Final = 4  # letters by which two forms of a word are taken for one
 _IT: Final = words("it|there|is|am|are|'s")
 _OR: Final = words("or|nor|ni|o|או")

@@ -20,7 +20,7 @@ from langmem_plugin.lru_cache import cached_if_short
 
 _KEPT: Final = 4_096
 _WORD: Final = re.compile(r"[^\W_]++")
-_OPPOSITES: Final = {"dislike": "like"}
+OPPOSITES: Final = {"dislike": "like"}
 _ALIKE: Final = tuple(map(words, ALIKE["alike"]))
 _SECRETS: Final = words(ALIKE["secrets"])
 _RESTS_ON: Final = {name: words(cell) for names, cell in ALIKE["rests_on"].items() for name in names.split("|")}
@@ -31,7 +31,7 @@ _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.pe
 _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
 _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in language.negations)
 _AFTER_NOUNS: Final = IDLE | {","}.union(*((each.common | each.cuts | each.joins) for each in LANGUAGES))
-_JOINS: Final = words("and|y|e|,|ו|&")
+_JOINS: Final = words("and|or|nor|y|e|o|ni|,|ו|או|&")
 _NEW: Final = words("new|nuevo|nueva|חדש|חדשה|החדש|החדשה")
 _PASTS: Final = words("lived|worked")
 _BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in language.beside)
@@ -57,7 +57,7 @@ SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
 def alike_slots(key: str) -> frozenset[str]:
     """Return the keys of the slots in which the same thing may be said: for "self/home" also "self/address"."""
     who, _, attribute = key.partition("/")
-    groups = [group for group in (*_ALIKE, *_OPPOSITES.items()) if attribute in group]
+    groups = [group for group in (*_ALIKE, *OPPOSITES.items()) if attribute in group]
     alike = {attribute}.union(*groups, *(ENDS.get(event, ()) for event in (attribute, f"{attribute}-")))
     mortal = GROUPS["mortal"] if attribute == "death" else ()
     return frozenset((*(f"{who}/{each}" for each in alike), *(f"{SELF}/{each}" for each in mortal)))
@@ -110,7 +110,7 @@ def cannot_repeat(new: Statement, old: Statement) -> bool:
 
 
 def _differ(new: Statement, old: Statement) -> bool:
-    return _denies(new.text) != _denies(old.text) or _is_over(new) != _is_over(old)
+    return _denies(new.text) != _denies(old.text) or is_over(new) != is_over(old)
 
 
 def _of_one(new: Statement, old: Statement) -> Relation:
@@ -125,7 +125,7 @@ def _of_one(new: Statement, old: Statement) -> Relation:
         return Relation("unrelated", "is about somebody or something else")
     if alike == "perhaps":
         return Relation("keeps_both", "may be about somebody else")
-    ours, theirs = (_OPPOSITES.get(slot.attribute, slot.attribute) for slot in (new.slot, old.slot))
+    ours, theirs = (OPPOSITES.get(slot.attribute, slot.attribute) for slot in (new.slot, old.slot))
     if ours != theirs and not any({ours, theirs} <= group for group in _ALIKE):
         return Relation("unrelated", "is about something else")
     return _of_one_attribute(new, old, is_same=ours == theirs)
@@ -135,8 +135,8 @@ def _is_ended(new: Statement, old: Statement) -> bool:
     """Tell whether an event ends the old fact: a separation a marriage, a sale the car, a death a pet and whatever held
     of whom died.
     """
-    event, was, over = new.slot, old.slot, _is_over(new)
-    if event is None or was is None or _is_over(old):
+    event, was, over = new.slot, old.slot, is_over(new)
+    if event is None or was is None or is_over(old):
         return False
     told, held = plain(new.value or ""), f"{was.attribute} {plain(old.value or '')}"
     spoken = held.replace(",", " , ").split()
@@ -170,7 +170,7 @@ def _before_nouns(statement: Statement) -> set[str]:
 
 
 def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relation:
-    over, was_over = _is_over(new), _is_over(old)
+    over, was_over = is_over(new), is_over(old)
     ours, theirs = new.value or "", old.value or ""
     if _same_value(new, old):
         if over != was_over and _beside(new) != _beside(old):
@@ -249,8 +249,8 @@ def _denies(text: str) -> bool:
     return not _NEGATIONS.isdisjoint(plain(text).replace("n't", " not").split())
 
 
-def _is_over(statement: Statement) -> bool:
-    opposite = statement.slot is not None and statement.slot.attribute in _OPPOSITES
+def is_over(statement: Statement) -> bool:
+    opposite = statement.slot is not None and statement.slot.attribute in OPPOSITES
     return (statement.negated ^ opposite) or statement.over
 
 

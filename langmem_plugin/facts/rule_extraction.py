@@ -24,6 +24,7 @@ _MOST: Final = 20  # facts of one message: people state no more at once, and eac
 _SURE, _LESS_SURE = 0.9, 0.8
 _BE: Final = frozenset(("am", "are", "been"))
 _TELLING: Final = frozenset(("do", "does", "did", "only"))
+_NAMED: Final = frozenset(("pet", "family", "children"))
 _WORN: Final = frozenset(("have", "has", "would"))  # written onto "I": "I've"
 _LONGEST_TIME: Final = 6
 _LATEST_ASKED, _LEAST_ASKED = 3, 2  # words before "remember that", and behind it
@@ -73,6 +74,8 @@ def _read(own: str, text: str, said_at: datetime | None, *, noted: bool) -> list
             read[-1] = named
         line, found = reader.read(replace(sentence, tokens=tokens))
         told = [_worded(text, line, each, said_at) for each in found]
+        rests = (line.tokens[each.last :] for each in found)
+        told = [_named_now(text, each, rest, language) or each for each, rest in zip(told, rests, strict=True)]
         event = None if sentence.asked else _life_event(text, Line(tokens, language), said_at)
         if event is not None and (noted or not any(_same_words(each, event) for each in told)):
             told = [event, *told]
@@ -85,14 +88,17 @@ def _read(own: str, text: str, said_at: datetime | None, *, noted: bool) -> list
 
 
 def _named_now(text: str, pet: Statement, tokens: Sequence[Token], language: Language) -> Statement | None:
-    """Return the pet's fact with the name that is told after it: "We got a puppy! Her name is Waffles"."""
+    """Return the fact of a pet or child with the name that is told after it: "We got a puppy! Her name is Waffles"."""
     at = after_leads(tokens, 0, language)
     used = begins(tokens, at, language.names_it)
-    if not used or at + used >= len(tokens) or pet.slot is None or pet.slot.attribute not in ("pet", "family"):
+    if not used or at + used >= len(tokens) or pet.slot is None or pet.slot.attribute not in _NAMED:
         return None
     name = tokens[at + used]
+    if name.plain in language.common | language.fillers | language.negations:
+        return None
     quote = text[text.find(pet.quote) : name.end]
-    return replace(pet, text=f"{pet.text}, {name.written}", quote=quote, value=f"{pet.value} {name.written}")
+    held, value = pet.value or "", f"{pet.value} {name.written}"
+    return replace(pet, text=pet.text.replace(held, value, 1), quote=quote, value=value)
 
 
 def _same_words(one: Statement, other: Statement) -> bool:
@@ -154,7 +160,8 @@ def _life_event(text: str, line: Line, said_at: datetime | None) -> Statement | 
     """Read an event of the speaker's own that ends what it does not name: "I got laid off", "Tom and I broke up"."""
     tokens, language = line.tokens, line.language
     led = language.fillers | language.leading | language.selves | language.determiners | language.possessives
-    for at in range(_joined_selves(tokens, language), len(tokens)):
+    begun = after_leads(tokens, 0, language)
+    for at in range(begun + _joined_selves(tokens[begun:], language), len(tokens)):
         for event, said in language.life_events.items():
             used = begins(tokens, at, said)
             if used and is_whole(line, at + used, said_at, NAMED_IN[event]):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langmem_plugin import MemoryService
 from langmem_plugin.facts import statement_of, statements
 from tests.cases import for_each
 from tests.growth import is_linear
@@ -356,8 +357,92 @@ def test_what_is_planned_lies_ahead_of_the_day_it_is_said(text, told, day):
     assert (found.text, found.valid_from) == (told, day)
 
 
-def test_the_name_of_a_pet_may_be_told_after_it():
-    assert facts("we got a puppy! her name is Waffles") == [("self/pet", "puppy Waffles")]
+@pytest.mark.spec("W-2")
+@for_each(
+    ("text", "slot", "value"),
+    [
+        ("we got a puppy! her name is Waffles", "self/pet", "puppy Waffles"),
+        ("I have a dog and his name is Rex", "self/pet", "dog Rex"),
+        ("I have a dog and his name is on the tag", "self/pet", "dog"),
+        ("I have a son and his name is Leo", "self/children", "son Leo"),
+        ("tengo un perro y se llama Copo", "self/pet", "perro Copo"),
+        ("יש לי כלב וקוראים לו רקס", "self/pet", "כלב רקס"),
+        ("יש לי כלבה והשם שלה לונה", "self/pet", "כלבה לונה"),
+    ],
+)
+def test_the_name_of_a_pet_or_child_may_be_told_after_it(text, slot, value):
+    assert facts(text) == [(slot, value)]
+
+
+def test_a_pet_whose_name_was_told_after_it_dies_by_its_name():
+    told = statements("I have a dog and his name is Rex", said_at=SAID_AT)[0]
+    with MemoryService("sqlite://") as memory:
+        memory.remember("+15550100", told.text)
+        assert memory.remember("+15550100", "Rex died").outcome == "superseded"
+
+
+@pytest.mark.spec("W-2")
+@for_each(
+    ("text", "slot", "value"),
+    [
+        ("I'm 6'1\"", "self/height", "6'1"),
+        ("my brother's 6'4", "brother/height", "6'4"),
+        ("I'm 6 ft 1", "self/height", "6 ft 1"),
+        ("I'm 34 from Leeds", "self/age", "34"),
+        ("my niece turns 9 in June", "niece/age", "9"),
+        ("אני מטר שבעים וחמש", "self/height", "מטר שבעים וחמש"),
+    ],
+)
+def test_a_height_is_no_age(text, slot, value):
+    assert facts(text) == [(slot, value)]
+
+
+@pytest.mark.spec("W-2")
+@for_each(
+    "text",
+    ["I'm 1.85m", "I'm 5.5", "I'm 25% Italian", "I'm 10 mins late", "im 3 drinks in", "mi hija tiene 2 exámenes"],
+)
+def test_what_is_counted_otherwise_is_no_age(text):
+    assert not any(slot.endswith("/age") for slot, _ in facts(text))
+
+
+@pytest.mark.spec("W-2")
+@for_each(
+    "text",
+    [
+        "we moved to summer time",
+        "I moved on",
+        "we moved to phase 2",
+        "we moved to the next level",
+        "me mudé de idea",
+        "nos mudamos a otro horario",
+        "עברתי לשעון קיץ",
+        "עברתי לפרק הבא בסדרה",
+        "עברנו לתוכנית ב",
+    ],
+)
+def test_what_is_moved_to_is_a_home_only_where_people_live(text):
+    assert facts(text) == []
+
+
+@pytest.mark.spec("W-2")
+@for_each(
+    ("text", "told"),
+    [
+        ("my budget is 5k", [("self/budget", "5k")]),
+        ("my salary is 80k a year", [("self/salary", "80k a year")]),
+        ("allergic to penicillin btw, and no nuts for my daughter pls", [("self/allergy", "penicillin")]),
+        ("alérgico a los frutos secos", [("self/allergy", "frutos secos")]),
+        ("my sister is coming. allergic to nuts", []),
+        ("ugh me and dan broke up last nite :(", [("self/separation", "broke up")]),
+        ("אבא שלי גר ברמלה ויש לו סוכרת", [("father/home", "רמלה"), ("father/health", "סוכרת")]),
+        ("אני גר ברמלה ויש לי סוכרת", [("self/home", "רמלה"), ("self/health", "סוכרת")]),
+        ("הבן שלי בן 5 ויש לו אלרגיה לחלב", [("son/age", "5"), ("son/allergy", "חלב")]),
+        ("לו הייתי עשיר הייתי גר בפריז", []),
+    ],
+)
+def test_what_people_text_in_short_is_read(text, told):
+    assert facts(text) == told
 
 
 @pytest.mark.spec("P-2")
@@ -442,7 +527,7 @@ def test_a_note_is_about_whom_it_names(text, slot, value):
     assert (told.slot.key, told.value) == (slot, value)
 
 
-@pytest.mark.spec("W-1")
+@pytest.mark.spec("W-2")
 @for_each(
     ("text", "slots"),
     [

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple
 from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat
 from langmem_plugin.facts.attributes import ATTRIBUTES
 from langmem_plugin.facts.guards import times
-from langmem_plugin.facts.new_against_old import names_several
+from langmem_plugin.facts.new_against_old import OPPOSITES, is_over, names_several
 from langmem_plugin.facts.value_comparison import in_one_form, names
 from langmem_plugin.languages.language_words import LANGUAGES, phrases, words
 from langmem_plugin.languages.text_normalization import LONGEST_KEPT, is_hebrew, plain
@@ -200,8 +200,9 @@ def _of_another_thing(new: Statement, old: Statement) -> bool:
     """Tell whether the new text says what changed, or by name who, and it is nothing of the old one's: who sold her
     car seat still has a car, and the dog Rex lives when Bella died.
     """
-    told, held = (each.slot.attribute if each.slot else "" for each in (new, old))
-    ended = _content(new.text).words if new.negated or new.over else ()
+    attributes = (each.slot.attribute if each.slot else "" for each in (new, old))
+    told, held = (OPPOSITES.get(each, each) for each in attributes)
+    ended = _content(new.text).words if is_over(new) or is_over(old) else ()
     if told == held and ended and old.value and (names_several(old) or not _in_both(_content(old.value).words, ended)):
         return True  # who is no longer allergic to cats may be allergic to nuts
     if told != held and ATTRIBUTES.keys() >= {told, held} and told.split()[-1] == held.split()[-1]:
@@ -210,8 +211,7 @@ def _of_another_thing(new: Statement, old: Statement) -> bool:
     said, known = ({word.form for word in each.words} for each in (ours, theirs))
     if ours.changing - known and _named(theirs.words) - said:
         return True
-    both = _in_both(ours.words, theirs.words)
-    shared = {word.form for word in both if word.kind in ("word", "name")} - ours.changing
+    shared = {word.form for word in _in_both(ours.words, theirs.words) if word.kind in ("word", "name")} - ours.changing
     return any(
         shared <= beside and not any(_one_form(head, word.form) for word in theirs.words)
         for head, beside in ours.changed
