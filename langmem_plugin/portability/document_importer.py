@@ -339,13 +339,13 @@ class DocumentImporter:
 def _person_of(document: Mapping[str, Any]) -> str:
     """Return whose the document is. Raises UnreadableImport."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-        raise UnreadableImport("this is no person's document of langmem-plugin: name its format, or take another file")
+        raise UnreadableImport("this is no person's document of phone-memory: name its format, or take another file")
     version = document.get("format_version")
     if not isinstance(version, int) or version < 1:
         raise UnreadableImport(f"format_version={version!r} is no version: the document is damaged")
     if version > FORMAT_VERSION:
         raise UnreadableImport(
-            f"the document has format {version}, and this version of langmem-plugin reads up to {FORMAT_VERSION}: "
+            f"the document has format {version}, and this version of phone-memory reads up to {FORMAT_VERSION}: "
             "install a newer one"
         )
     if unknown := document.keys() - PersonExport.model_fields.keys():

@@ -37,7 +37,7 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     tokens = AccessTokens(memory.database, now=memory.service.now)
     served = Served(memory, tokens, graph)
     app = FastAPI(
-        title="langmem-plugin",
+        title="phone-memory",
         version=metadata.version("phone-memory"),
         summary="What assistants that people text remember of them.",
         license_info={"name": "MIT", "identifier": "MIT"},

@@ -28,7 +28,7 @@ def test_the_memorys_own_api_is_served_beside_the_graphs(client):
     http = client.http.client
     assert http.get("/memory/health/ready").json() == {"status": "ok", "away": []}
     assert http.get("/memory/api/memory").status_code == 401
-    assert http.get("/memory/api/openapi.json").json()["info"]["title"] == "langmem-plugin"
+    assert http.get("/memory/api/openapi.json").json()["info"]["title"] == "phone-memory"
 
 
 _numbers = itertools.count(100)

@@ -102,9 +102,9 @@ class ApiRoute(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **how: Any) -> None:
         first, _, rest = inspect.cleandoc(endpoint.__doc__ or "").partition("\n\n")
-        how["summary"], how["description"] = " ".join(first.split()).rstrip("."), " ".join(rest.split())
-        how["operation_id"], how["responses"] = endpoint.__name__, _problems() | (how["responses"] or {})
-        super().__init__(path, endpoint, **how)
+        how["summary"], how["responses"] = " ".join(first.split()).rstrip("."), _problems() | (how["responses"] or {})
+        super().__init__(path, endpoint, **how | {"operation_id": endpoint.__name__})
+        self.description = " ".join(rest.split())  # given none, FastAPI would take all of the docstring
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle, largest = super().get_route_handler(), LARGEST_IMPORT if self.path == IMPORTS else LARGEST_BODY

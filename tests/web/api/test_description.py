@@ -89,10 +89,11 @@ def _ask(operation, how):
 def test_the_description_names_both_kinds_of_tokens_and_has_examples(memory):
     document = memory.app().openapi()
     assert set(document["components"]["securitySchemes"]) == {"person", "operator"}
-    assert document["info"]["title"] == "langmem-plugin"
+    assert document["info"]["title"] == "phone-memory"
     for path, operations in document["paths"].items():
         for operation in operations.values():
             assert operation["summary"], path
+            assert operation["summary"] not in operation.get("description", ""), path  # nothing is said twice
             assert operation["tags"], path
             assert operation["security"], path
     new = document["components"]["schemas"]["NewFact"]
