@@ -30,6 +30,9 @@ def check(graph: Graph, saver: ConversationSaver) -> list[str]:
     ours = _ours(graph)
     recalls = {name for name, which in ours.items() if which == "recall"}
     told = [_TELLS["done_again"].format(node=name, tools=", ".join(each)) for name, each in _done_again(graph).items()]
+    inside = (_ours(each) for _, each in graph.get_subgraphs(recurse=True) if isinstance(each, Pregel))
+    if not recalls and any("recall" in each.values() for each in inside):
+        return told
     if not recalls or "recalled" not in graph.channels:
         return [_TELLS["no_channel" if recalls else "no_recall"], *told]
     following = _following(graph)
@@ -110,8 +113,6 @@ def _following(graph: Graph) -> Mapping[str, set[str]]:
 
 def _comes_late(graph: Graph, following: Mapping[str, set[str]], recalls: set[str], ours: Mapping[str, str]) -> bool:
     """Tell whether every node that comes after a recall node can be reached without passing one."""
-    if not following:
-        return False
     working = {
         name for name, node in graph.nodes.items() if name not in ours and not isinstance(node.bound, ToolNode)
     } - {START, END}

@@ -104,6 +104,21 @@ def test_advice_says_what_to_add(memory):
 
 
 @pytest.mark.spec("U-1")
+def test_an_agent_that_recalls_inside_another_graph_needs_no_advice(memory, scripted):
+    model = scripted()
+    inner = create_agent(model, middleware=[memory.middleware()])
+    within = StateGraph(MessagesState).add_node("agent", inner).add_edge(START, "agent").compile()
+    outer = (
+        StateGraph(MessagesState).add_node("team", within).add_edge(START, "team").compile(checkpointer=memory.saver)
+    )
+    memory.reply(outer, ERIN, "/remember I am vegan")
+    memory.reply(outer, ERIN, "what may I eat?")
+
+    assert "I am vegan" in model.stated
+    assert memory.check(outer) == []
+
+
+@pytest.mark.spec("U-1")
 def test_the_first_reply_logs_the_advice_once_and_readably(memory, caplog):
     plain = StateGraph(MessagesState).add_node(agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
     for _ in range(3):

@@ -44,7 +44,7 @@ def test_half_an_hour_of_silence_starts_afresh(memory, graph_of, scripted, clock
 
 
 @pytest.mark.spec("C-13")
-@for_each("text", ["", "   ", "\n"])
+@for_each("text", ["", "   ", "\n", "\u200b", "\u200e \ufeff"])
 def test_an_empty_message_is_answered_without_a_run(memory, graph_of, scripted, text):
     model = scripted()
 

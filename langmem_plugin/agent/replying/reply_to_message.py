@@ -16,6 +16,7 @@ from langgraph.errors import GraphRecursionError
 from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.commands.command_dispatch import Commands, Reading
+from langmem_plugin.agent.commands.recognition import cleaned
 from langmem_plugin.agent.commands.remember_and_confirm import AddedQuestion, question_below
 from langmem_plugin.agent.graph_check import check, own_steps
 from langmem_plugin.agent.models import no_model
@@ -143,7 +144,7 @@ class Channel:
         message = task.message
         if message.reaction and not self._is_answer(message):
             return Reply("", repeated=True)
-        if not message.text.strip() and not message.images:
+        if not cleaned(message.text) and not message.images:
             texts = task.replies
             text = texts.cannot_open if message.unopened else texts.empty_message
             return (yield from self._told_once(task, texts.picture_gone if message.unopened == _PICTURE else text))
@@ -423,8 +424,7 @@ class Channel:
         return of_graph.worded(result, plan), plan.others
 
     def _run_of(self, task: _Task, config: RunnableConfig, owner: OwnerKey) -> GraphRun:
-        sources = task.message.sources
-        return GraphRun(self.parts, self.context.shown, task.graph, config, owner, task.replies, sources)
+        return GraphRun(self.parts, self.context.shown, task.graph, config, owner, task.replies, task.message.sources)
 
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
         joins = self.parts.settings.burst is not None or message.album is not None
