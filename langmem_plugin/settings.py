@@ -91,7 +91,7 @@ class Settings(BaseSettings):
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     """The country, such as IL, of phone numbers that are written without one."""
     godfather_phone: str | None = None
-    """The phone of the account's owner."""
+    """The phone of the account's owner, whose role is "godfather"; everybody else's is "client"."""
     trusted_callers: frozenset[str] = frozenset()
     """Services that authenticate themselves and may say by `context={"phone": …}` whom a run serves; on a server that
     authenticates its users every other run serves the user who calls.
@@ -99,7 +99,7 @@ class Settings(BaseSettings):
     session_timeout: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SESSION_TIMEOUT
     """The silence that ends a conversation (None: it never ends)."""
     interrupt_timeout: Annotated[_Silence | None, BeforeValidator(none_if_never)] = INTERRUPT_TIMEOUT
-    """The same for one that waits for a person's answer."""
+    """The silence that ends a conversation which waits for a person's answer (None: it never ends)."""
     turn_timeout: _Duration = TURN_TIMEOUT
     """How long a turn waits for the one before it; then the person is told to try again."""
     archive_days: Annotated[int | None, BeforeValidator(none_if_never)] = Field(default=30, ge=0, le=_MOST_DAYS)
@@ -144,15 +144,15 @@ class Settings(BaseSettings):
     person's leave, which they give by /privacy.
     """
     extract_after: _Duration = EXTRACT_AFTER
-    """How long a conversation has been quiet before that."""
+    """How long a conversation has been quiet before facts are taken from it."""
     burst: Annotated[_Duration | None, BeforeValidator(none_if_never)] = None
     """Messages of one person within so long of each other are answered together (None: each by itself)."""
     sweep_every: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SWEEP_EVERY
     """How often what is past its time is swept away in the background (None: by `langmem expire` alone)."""
     time_zone: Annotated[str, AfterValidator(_zone_that_exists)] = "UTC"
-    """That of people of whom none is known."""
+    """The time zone of people whose own is not known."""
     language: Literal["en", "he", "es"] = "en"
-    """That of people of whom none is known."""
+    """The language of people whose own is not known."""
     audit_log: Path | None = None
     """The file that takes the notes of what was done, as lines of JSON, with the day in its name (None: beside a SQLite
     file, and nowhere for any other database).
