@@ -115,6 +115,25 @@ def test_when_the_database_goes_away_in_mid_run_nothing_is_done_twice(memory, ou
 
 
 @pytest.mark.spec("M-14")
+def test_when_the_database_goes_away_once_the_answer_is_kept_nobody_is_told_that_it_is_not(
+    memory, outage, graph_of, scripted
+):
+    graph, sent = graph_of(scripted()), []
+
+    def send(text):
+        sent.append(text)
+        outage.__enter__()
+
+    try:
+        answer = memory.reply(graph, ERIN, "hello", message_id="m", send=send)
+    finally:
+        outage.__exit__()
+
+    assert [answer] == sent == ["heard 2"]
+    assert memory.reply(graph, ERIN, "hello", message_id="m") == "heard 2"
+
+
+@pytest.mark.spec("M-14")
 def test_when_embedding_fails_recall_gives_nothing_and_the_reply_goes_out(database_url, clock, breaking, caplog):
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
         memory.service.embedder._sleep = lambda _: None  # nobody waits between the tries

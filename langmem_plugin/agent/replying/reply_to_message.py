@@ -305,7 +305,8 @@ class Channel:
             self.claims.refuse(thread, claim)
             raise
         except StoreUnavailable as unavailable:
-            _note_outage(thread, unavailable)
+            log.warning("turn.store_unavailable", exc_info=unavailable, extra={"phone": masked(thread)})
+            note_missing(_CONVERSATION)
             return (yield from self._without_memory(task, claim.message))
         reply: Reply | None = None
         error: BaseException | None = None
@@ -321,7 +322,7 @@ class Channel:
                 # Once there is a reply all is kept. Only the turn could not be given back: another process takes it.
                 if reply is None:
                     raise
-                _note_outage(thread, unavailable)
+                log.warning("turn.not_given_back", exc_info=unavailable, extra={"phone": masked(thread)})
         return reply
 
     def _while_held(self, task: _Task, claim: Claim, config: RunnableConfig, *, asked: bool) -> Steps[Reply]:
@@ -485,11 +486,6 @@ class Channel:
                 log.log(level, event, exc_info=error, extra=said_by)
                 return text
         raise AssertionError  # every error is an Exception
-
-
-def _note_outage(thread: str, error: StoreUnavailable) -> None:
-    log.warning("turn.store_unavailable", exc_info=error, extra={"phone": masked(thread)})
-    note_missing(_CONVERSATION)
 
 
 def _bounded(of: GraphRun) -> RunnableConfig:
