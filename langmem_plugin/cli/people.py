@@ -68,7 +68,7 @@ def show(memory: "PhoneMemory", who: _Who, *, reveal: Reveal = False) -> Told:
             f"identifiers: {', '.join(document['identifiers'])}",
             f"time zone: {document['time_zone']}, language: {document['language']}",
             f"consent: {', '.join(f'{name} {given[allowed]}' for name, allowed in document['consent'].items())}",
-            f"stored: {', '.join(f'{many} {kind}' for kind, many in document['stored'].items())}",
+            f"stored: {', '.join(f'{many} {kind}' for kind, many in document['stored'].items()).replace('_', ' ')}",
         ],
     )
 

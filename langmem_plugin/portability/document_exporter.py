@@ -65,8 +65,10 @@ class Holdings:
     memories: int
     pending: int
     instructions: int
-    others: int
-    """The number of all other records: settings, uses, incoming messages, what was said elsewhere."""
+    other_records: int
+    """The number of memories that were replaced, archived or forgotten, of messages that can be searched, categories,
+    claims of messages, identifiers and settings.
+    """
 
     @property
     def is_something(self) -> bool:
@@ -124,7 +126,7 @@ class Exporter:
                 memories=many(owner, state == "active"),
                 pending=many(owner, state == "pending"),
                 instructions=many(instruction_table.c.owner),
-                others=many(owner, state.not_in(LIVE)) + sum(map(many, _OTHERS)),
+                other_records=many(owner, state.not_in(LIVE)) + sum(map(many, _OTHERS)),
             )
 
     def parts(self, person: str | int) -> Iterator[tuple[str, Any]]:
