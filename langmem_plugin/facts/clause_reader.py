@@ -147,9 +147,10 @@ class Reader:
         found = matches(line, subject.end, third=not subject.is_speaker, unsaid=True)
         if goes_on and tokens[subject.end - 1].plain in language.joins:
             trade = {"job"} if tokens[subject.end].plain in _A else set()  # "and a nurse", but not "and cook"
-            return [each for each in found if each.attribute in GROUPS["states"] | trade]
-        hurting = GROUPS["hurting"] if self._known is None else ()  # "allergic to penicillin btw"
-        return [each for each in found if each.attribute in hurting and each.is_open]
+            own = subject.is_speaker or not self._is_first_person(tokens[subject.end : subject.end + 1])
+            return [each for each in found if own and each.attribute in GROUPS["states"] | trade]
+        # "allergic to penicillin btw"
+        return [each for each in found if self._known is None and each.is_open and each.attribute in GROUPS["hurting"]]
 
     def _matched(self, line: Line, subject: Subject, match: Match) -> Finding | None:
         first = line.token_at(match.end if match.named else match.start)

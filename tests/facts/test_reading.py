@@ -439,6 +439,10 @@ def test_what_is_moved_to_is_a_home_only_where_people_live(text):
         ("אני גר ברמלה ויש לי סוכרת", [("self/home", "רמלה"), ("self/health", "סוכרת")]),
         ("הבן שלי בן 5 ויש לו אלרגיה לחלב", [("son/age", "5"), ("son/allergy", "חלב")]),
         ("לו הייתי עשיר הייתי גר בפריז", []),
+        ("I dont drink anymore", [("self/drinking", "drink")]),
+        ("mi tía dice que soy vegana pero no", []),
+        ("quedamos a las 8 en Sol", []),
+        ("אמא שלי גרה איתנו", [("mother/household", "איתנו")]),
     ],
 )
 def test_what_people_text_in_short_is_read(text, told):
