@@ -139,3 +139,19 @@ def test_the_copy_of_a_conversation_has_its_pictures(memory, graph_of, scripted)
     _purge(memory, ERIN)
 
     assert memory.saver.load_media("972501234568@c.us", reference) == HERS
+
+
+@pytest.mark.spec("C-8")
+def test_of_several_pictures_the_model_is_told_of_one_that_cannot_be_read(memory, graph_of, scripted):
+    model = scripted(lambda _: AIMessage("One of them I cannot see."))
+
+    assert (
+        memory.reply(graph_of(model), ERIN, "which is nicer?", image=[HERS, b"damaged"]) == "One of them I cannot see."
+    )
+
+    shown = model.seen[-1][-1].content
+    assert shown == [
+        {"type": "text", "text": "[with a picture that you cannot see]"},
+        {"type": "text", "text": "which is nicer?"},
+        _block(HERS),
+    ]

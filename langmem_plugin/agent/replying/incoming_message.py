@@ -4,7 +4,7 @@ import hashlib
 import re
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,8 @@ class IncomingMessage:
                 refused = error
         if not pictures and refused is not None:
             raise refused
-        return self.words.model_copy(update={"content": [*text, *pictures]})
+        told = self if refused is None else replace(self, unopened="picture")  # the model knows of one it cannot see
+        return told.words.model_copy(update={"content": [*text, *pictures]})
 
     @cached_property
     def words(self) -> HumanMessage:

@@ -470,7 +470,6 @@ class Channel:
     def _told_instead(self, error: Exception, task: _Task, thread: str) -> str:
         """Return the text that the person gets instead of an answer; the log has the details."""
         task.call.failed, replies = True, task.replies
-        said_by = {"phone": masked(thread)}
         for kinds, level, event, text in (
             (GraphRecursionError, logging.ERROR, "reply.too_many_steps", replies.too_many_steps),
             (no_model(), logging.ERROR, "reply.no_model", replies.no_model),
@@ -483,7 +482,7 @@ class Channel:
             (Exception, logging.ERROR, "reply.failed", replies.failed),
         ):
             if isinstance(error, kinds):
-                log.log(level, event, exc_info=error, extra=said_by)
+                log.log(level, event, exc_info=error, extra={"phone": masked(thread)})
                 return text
         raise AssertionError  # every error is an Exception
 
