@@ -78,3 +78,89 @@ def test_a_message_that_quotes_another_points_into_it():
     assert resolve("number 2", talk, quoted="m1").items == [{"number": 2, "text": "Sage"}]
     assert resolve("number 2", talk, quoted="1. Mint").items == [{"number": 2, "text": "Sage"}]
     assert resolve("number 2", talk, quoted="nobody said this").items == [{"number": 2, "text": "Yew"}]
+
+
+HIVES = [{"id": "h1", "name": "National", "price": 140}, {"id": "h2", "name": "Langstroth", "price": 95}]
+HIVES_SHOWN = [HumanMessage("hives?"), *used("search_hives", HIVES), AIMessage("1. National\n2. Langstroth")]
+
+
+@pytest.mark.spec("R-4")
+@for_each(
+    "utterance",
+    [
+        "1. no 2. yes", "is the number 2 bus late", "the first one that has a roof", "the first hive I bought was rotten",
+        "she was the second of nine", "i'll have two", "quiero dos", "el primero que compré era caro",
+        "הראשון שקניתי היה יקר", "השני שלי בן שמונה",
+    ],
+)  # fmt: skip
+def test_numbers_of_other_things_answers_and_clauses_that_tell_a_first_apart_point_at_nothing(utterance):
+    assert not resolve(utterance, HIVES_SHOWN).references
+
+
+@pytest.mark.spec("R-1")
+@for_each(
+    ("utterance", "meant"),
+    [
+        ("step 2, how long?", "h2"), ("el paso 2", "h2"), ("שלב 2", "h2"), ("no the second one", "h2"), ("no keep number 1", "h1"),
+        ("uh the second one you know", "h2"), ("the second of the two", "h2"), ("the second one you showed me", "h2"),
+        ("number 2 broke", "h2"), ("the number 2 hive", "h2"),
+    ],
+)  # fmt: skip
+def test_a_place_is_understood_in_hasty_talk(utterance, meant):
+    assert [each["id"] for each in resolve(utterance, HIVES_SHOWN).items] == [meant]
+
+
+@pytest.mark.spec("R-1")
+def test_a_list_that_goes_on_in_a_later_message_keeps_its_first_numbers():
+    talk = [HumanMessage("songs?"), AIMessage("1. Dawn\n2. Dusk"), HumanMessage("more"), AIMessage("3. Noon\n4. Eve")]
+
+    assert [resolve(f"number {number}", talk).items[0]["text"] for number in (1, 2, 3, 4)] == [
+        "Dawn",
+        "Dusk",
+        "Noon",
+        "Eve",
+    ]
+    assert not resolve("number 5", talk).references
+
+
+@pytest.mark.spec("R-1", "R-4")
+def test_things_of_one_name_that_a_sentence_tells_are_all_shown_and_their_name_means_none_of_them():
+    records = [
+        {"record": f"B-{year}", "name": name, "year": year}
+        for name, year in (("Ada Crook", 1881), ("Ada Crook", 1884), ("Ida Moss", 1886))
+    ]
+    talk = [
+        HumanMessage("births?"),
+        *used("search_births", records),
+        AIMessage("Ida Moss 1886, Ada Crook 1884, Ada Crook 1881."),
+    ]
+
+    assert resolve("the second one", talk).items == [records[1]]
+    assert resolve("the last one", talk).items == [records[0]]
+    assert not resolve("ada crook", talk).references
+
+
+@pytest.mark.spec("R-1")
+def test_the_last_of_a_hebrew_sentence_is_shown_though_an_and_is_written_onto_it():
+    cats = [
+        {"id": "c1", "name": "שוקו", "age": 2},
+        {"id": "c2", "name": "לולה", "age": 7},
+        {"id": "c3", "name": "מיצי", "age": 1},
+    ]
+    talk = [HumanMessage("חתולים?"), *used("list_cats", cats), AIMessage("יש לנו שוקו, לולה ומיצי.")]
+
+    assert resolve("האחרון", talk).items == [cats[2]]
+    assert resolve("את כולם חוץ מלולה", talk).items == [cats[0], cats[2]]
+
+
+@pytest.mark.spec("R-1")
+@for_each(
+    ("field", "old", "new"),
+    [("age_years", 9, 1), ("edad", 9, 1), ("גיל", 9, 1), ("year", 1950, 2020), ("born", 1950, 2020)],
+)
+def test_the_oldest_has_the_greatest_age_but_the_least_year(field, old, new):
+    cats = [{"name": "Pip", field: new}, {"name": "Moss", field: (old + new) // 2}, {"name": "Olga", field: old}]
+    talk = [HumanMessage("cats?"), *used("list_cats", cats)]
+
+    assert resolve("the oldest one", talk).items == [cats[2]]
+    assert resolve("the youngest one", talk).items == [cats[0]]

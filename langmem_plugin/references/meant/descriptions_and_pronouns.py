@@ -16,6 +16,7 @@ _MOST_WORDS = 6
 _DEGREES = ("er", "est", "worst", "worse")
 _MOST_ASKED = 12
 _CONTAINERS = frozenset(KEYS["container"])
+_AGES = frozenset(KEYS["age"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ def scaled(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
         if len(told) != 1:
             continue
         ((field, figures),) = told
+        if name == "age" and not _AGES.isdisjoint(listed.entries[0].fields[field]):
+            most = not most  # the oldest has the greatest age, but the least year
         best = max(figures) if most else min(figures)
         at = [entry for entry, figure in zip(listed.entries, figures, strict=True) if figure == best]
         if len(at) == 1:
@@ -64,8 +67,6 @@ def _compares(word: Word, sentence: Sentence) -> bool:
 
 def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
     before, after = sentence.at(place - 1), sentence.at(place + 1)
-    if "than" in after or ("break" not in after and "than" in sentence.at(place + 2)):
-        return False
     called = "generic" in after or (after.stem in listed.nouns)
     ends = after.any_of("end", "break", "polite", "copula", "act", "object", "of")
     word, hebrew = sentence.at(place), sentence.language.name == "he"

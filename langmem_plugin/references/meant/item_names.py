@@ -91,14 +91,21 @@ def named(sentence: Sentence, lists: Sequence[ShownList], *, brief: bool) -> lis
 
 
 def _names_one(each: Named, said: Sequence[frozenset[str]], lists: Sequence[ShownList]) -> bool:
-    """Tell whether no other item of the same result that was shown has all that was said in its name too."""
+    """Tell whether no other item of the same result has the same name, or is shown in a list with all that was said in
+    its name.
+    """
     words = [forms for forms in said[each.start : each.end] if forms]
     return not any(
-        other is not each.entry and all(not forms.isdisjoint(name) for forms in words)
+        other is not each.entry
+        and (
+            all(not forms.isdisjoint(other.name_words[0]) for forms in words)
+            if listed.kind == "list"
+            else other.name_text == each.entry.name_text
+        )
         for listed in lists
-        if listed.kind == "list" and not set(listed.sources).isdisjoint(each.listed.sources)
+        if not set(listed.sources).isdisjoint(each.listed.sources)
         for other in listed.entries
-        for name in other.name_words[:1]
+        if other.name_words
     )
 
 

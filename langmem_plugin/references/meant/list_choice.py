@@ -104,8 +104,8 @@ def _said_of(listed: ShownList, nouns: Sequence[str]) -> tuple[int, int]:
 
 
 def _all_nouns(listed: ShownList, position: Position) -> frozenset[str]:
-    """Return the nouns for its items: with letters also of its title, with ordinals also of the question."""
-    if position.lettered:
+    """Return the nouns for its items: with letters and "number" also of its title, with ordinals also of the question."""
+    if position.lettered or position.marked:
         return listed.nouns | listed.title_words
     return listed.nouns | frozenset(words_of(listed.asked)) if listed.of_data and position.ordered else listed.nouns
 
@@ -137,6 +137,8 @@ def _in_group(group: Sequence[ShownList], position: Position) -> ShownList | boo
         holding = [each for each in holding if not each.label] or holding
         if holding:
             return _main(holding) or False
+        if printed and max(position.numbers) < min(each.labels[0] or 0 for each in printed):
+            return None  # its numbers go on from those of an older list
         if any(each.of_data for each in printed) or (printed and len(printed) == len(group)):
             return False
         plain = [each for each in group if not each.numbered]

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from langmem_plugin.references.meant.descriptions_and_pronouns import in_focus, pointed, scaled, valued
 from langmem_plugin.references.meant.item_names import identified, named
 from langmem_plugin.references.meant.list_choice import groups, is_called, list_of, newest_data
-from langmem_plugin.references.said.ordinal_positions import Position, exception, is_refused, positions
+from langmem_plugin.references.said.ordinal_positions import Position, exception, is_noun, is_refused, positions
 from langmem_plugin.references.said.utterance_words import Sentence, sentences
+from langmem_plugin.references.shown.lists_in_text import inline_list
 from langmem_plugin.references.shown.shown_items import ItemEntry
 from langmem_plugin.references.shown.shown_ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
@@ -71,7 +72,7 @@ class _Part(NamedTuple):
 
 def decide(text: str, ledger: Ledger, quoted: Sequence[ShownList] = ()) -> Decision:
     """Decide which shown items a text means. `quoted` are the lists of a message that it quotes."""
-    said = sentences(text)
+    said = () if inline_list(text) else sentences(text)  # "1. no 2. yes" has numbers of its own
     brief = sum(len(sentence.words) for sentence in said) <= _BRIEF
     reading = _Reading(text, ledger, list(quoted) or ledger.shown_lists, brief=brief)
     for sentence in said:
@@ -162,9 +163,14 @@ class _Reading:
                 if len(self.unclear) < _SEVERAL:  # else two lists of one reply have it
                     self.unresolved.append(self._words(sentence, each.start, each.end))
             return [], None
-        if "of" in sentence.at(each.end) and "indefinite" in sentence.at(each.end + 1):  # "the last one in a list"
+        after, whole = sentence.at(each.end), sentence.at(each.end + 1 + ("the" in sentence.at(each.end + 1)))
+        sized = not whole.any_of("digit", "cardinal") or whole.number == len(listed.entries)
+        if "of" in after and ("indefinite" in whole or not sized):  # "the last one in a list", "the second of nine"
             return [], None
-        if sentence.at(each.end).text == ":" and not listed.of_data:  # "second point: …" is the person's own
+        named = "the" in sentence.at(each.start - 1) and is_noun(after) and sentence.language.name == "en"
+        if each.marked and named and not is_called(listed, (after.stem,)):  # "the number 2 bus"
+            return [], None
+        if after.text == ":" and not listed.of_data:  # "second point: …" is the person's own
             return [], None
         if each.count:
             first = each.numbers[0] == 1

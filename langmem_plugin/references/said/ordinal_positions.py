@@ -61,6 +61,8 @@ def positions(sentence: Sentence) -> list[Position]:
 def is_refused(sentence: Sentence, start: int, end: int) -> bool:
     """Tell whether a clause refuses its words from `start` to `end`: "not number 1", "the second is out"."""
     first, _ = sentence.clause(start)
+    # "no the second one" is an answer in English, as "no, the second one" is
+    first += sentence.language.name == "en" and "denial" in sentence.at(0) and sentence.at(1).any_of("the", "object")
     before = sentence.words[max(first, start - 5) : start]
     of_all = any(word.any_of("all", "both") for word in sentence.words[:start])
     if any("not" in word or (of_all and "except" in word) for word in before):
@@ -105,8 +107,6 @@ def _numbers(sentence: Sentence, place: int) -> Position | None:
     if marked or "hashed" in sentence.at(start):
         noun = sentence.at(first - 1).stem if _names(sentence, first - 1) else ""
         return replace(said, explicit=True, marked=not lettered, noun=tuple(filter(None, (noun,))))
-    if "the" in word:
-        return None
     if (
         _names(sentence, first - 1)
         and not lettered
@@ -116,7 +116,7 @@ def _numbers(sentence: Sentence, place: int) -> Position | None:
         return replace(said, start=first - 1, noun=(sentence.at(first - 1).stem,), explicit=True)
     if is_noun(sentence.at(first - 1)) and lettered and after.any_of("end", "break", "polite"):
         return replace(said, start=first - 1, noun=(sentence.at(first - 1).stem,), explicit=True)
-    if _picks(sentence, first, end, numbers, lettered=lettered):
+    if _picks(sentence, first, end, numbers):
         return replace(
             said, explicit="choose" in before, alone=_alone(sentence, first, end) and not before.any_of("choose")
         )
@@ -161,17 +161,17 @@ def _counts(sentence: Sentence, place: int) -> bool:
     return not after.kinds and after.text[:1].isalnum()
 
 
-def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *, lettered: bool) -> bool:
+def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...]) -> bool:
     """Tell from the words around a bare number whether it points at something."""
     after, before = sentence.at(end), _before(sentence, first)
     begin, last = sentence.clause(first)
-    if "marks_object" in sentence.at(first - 1) and "digit" in sentence.at(first):
-        return not after.any_of("unit", "counted", "month", "amount")
     the = "the" in sentence.at(first - 1)
     if the and len(numbers) == 1 and (sentence.language.name == "en" or "several_the" in sentence.at(first - 1)):
         return False
+    counts = "act" in before and "choose" not in before and "cardinal" in sentence.at(first)  # "i'll have two"
     if (
-        sentence.at(first - 1).text == "."
+        (counts and len(numbers) == 1)
+        or sentence.at(first - 1).text == "."
         or after.any_of("unit", "counted", "month", "amount", "ordinal")
         or sentence.at(first - 1).any_of("amount", "month")
     ):
@@ -179,26 +179,11 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *
     ranged = numbers == tuple(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 1
     if ranged and "range" in sentence.at(first + 1) and ("ofthe" in before or not before.any_of("time", "amount")):
         return True
-    verb = sentence.at(first - 1)
-    if (
-        first - 1 == 0
-        and not verb.kinds
-        and not is_stop(verb.text)
-        and verb.text.isalpha()
-        and sentence.language.name == "en"
-    ):
-        return (len(numbers) > 1 or not verb.text.endswith(("ed", "s"))) and not _counts(sentence, end)
     rest = [*sentence.words[begin:first], *sentence.words[end:last]]
     if all(word.any_of("polite", "the", "act") and not word.any_of("time") for word in rest) and _alone(
         sentence, first, end
     ):
         return True
-    if (
-        lettered
-        and (numbers[0] == 1 or sentence.language.name == "he")
-        and not ("act" in before and after.any_of("end", "break"))
-    ):
-        return False
     opens = all(word.any_of("polite", "the") for word in sentence.words[begin:first])
     if opens and after.any_of("copula", "polite", "person") and not after.any_of("unit", "time"):
         return True
@@ -245,8 +230,6 @@ def _before(sentence: Sentence, place: int) -> Word:
 def is_noun(word: Word) -> bool:
     if is_stop(word.text) or word.verb or not word.text.isalpha():
         return False
-    if "unit" in word:
-        return len(word.text) > 2
     return not word.any_of(*_NO_NOUNS)
 
 
@@ -261,8 +244,6 @@ def _ordinals(sentence: Sentence, place: int) -> Position | None:
     word, hebrew = sentence.at(place), sentence.language.name == "he"
     if not word.any_of("ordinal", *_ENDS) or "unit" in word or sentence.at(place - 1).any_of("digit", "amount"):
         return None
-    if "cardinal" in word and hebrew and "last" in sentence.at(place + 1):
-        return Position(place, place + 2, "last", (-1,), count=word.number, explicit=True)
     if "cardinal" in word and hebrew and not word.prefix:
         return None
     numbers, end_of_run = _run_of_ordinals(sentence, place)
@@ -270,9 +251,19 @@ def _ordinals(sentence: Sentence, place: int) -> Position | None:
     said = Position(place, end_of_run, sort, tuple(dict.fromkeys(numbers)))
     before = sentence.at(place - 1)
     start = place - 1 if "the" in before else place
-    if before.any_of("owner") or sentence.at(start - 1).any_of("owner", "than") or _of_time(sentence, said):
+    owned = before.any_of("owner") or sentence.at(end_of_run).any_of("owner")  # Hebrew says it behind
+    if owned or sentence.at(start - 1).any_of("owner", "than") or _of_time(sentence, said):
         return replace(said, sort="")
-    return _counted(sentence, said, start) or _of_a_noun(sentence, said, start) or _bare(sentence, said, start)
+    found = _counted(sentence, said, start) or _of_a_noun(sentence, said, start) or _bare(sentence, said, start)
+    return replace(found, sort="") if _is_told_apart(sentence, found.end) else found
+
+
+def _is_told_apart(sentence: Sentence, end: int) -> bool:
+    """Tell whether a clause says which first is meant, and not the first of a list: "the first one I had"."""
+    word = sentence.at(end)
+    own = sentence.language.name == "en" and "person" in word and not sentence.at(end + 1).any_of("act", "copula")
+    hebrew = word.text.startswith("ש") and word.text.endswith(("תי", "נו"))  # "the first that I saw"
+    return (own or hebrew or "relative" in word) and not _shown(sentence, end)
 
 
 def _of_time(sentence: Sentence, said: Position) -> bool:
@@ -310,10 +301,7 @@ def _counted(sentence: Sentence, said: Position, start: int) -> Position | None:
     if not after.any_of("digit", "cardinal") or after.number < 2 or _counts(sentence, said.end + 1):
         return None
     end = said.end + 1
-    closing = sentence.at(end)
-    if not closing.any_of("end", "break", "generic", "of", "polite", "copula", "act", "range", "person"):
-        return replace(said, sort="", end=end)
-    return replace(said, start=start, end=end + ("generic" in closing), count=after.number, explicit=True)
+    return replace(said, start=start, end=end + ("generic" in sentence.at(end)), count=after.number, explicit=True)
 
 
 def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | None:
@@ -322,9 +310,6 @@ def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | Non
     if "one" in after and _orders_others(sentence, start):
         return replace(said, sort="")
     if "generic" in after and not sentence.at(said.end + 1).any_of("owner"):
-        told = "person" in sentence.at(said.end + 1) and not sentence.at(said.end + 2).any_of("act", "copula")
-        if told and not _shown(sentence, said.end + 1):  # "the first one I had"
-            return replace(said, sort="")
         return replace(said, start=start, end=said.end + 1, explicit=True, noun=(after.stem,))
     if sentence.language.name != "en":
         noun = is_noun(before) and not before.any_of("the", "act", "generic")

@@ -72,7 +72,7 @@ def read_lists(text: str) -> list[TextList]:
     """Return every list of a text with at least two entries, in order; [] if it shows none."""
     text = _FENCED.sub("\n", text)
     found = [each for each in _Reader(text).lists if len(each.lines) > 1]
-    return found or [TextList(lines) for lines in [_inline(text)] if lines]
+    return found or [TextList(lines) for lines in [inline_list(text)] if lines]
 
 
 def read_lines(text: str) -> list[ListLine]:
@@ -199,7 +199,7 @@ def _place_of(letter: str) -> int:
     return "אבגדהוזחטי".find(low) + 1 if low >= "\u05d0" else ord(low) - 96
 
 
-def _inline(text: str) -> list[ListLine]:
+def inline_list(text: str) -> list[ListLine]:
     """Read `1) soup 2) salad 3) pasta` in one line; numbers must run 1, 2, 3 …"""
     found = list(_INLINE.finditer(text))
     numbers = [int(next(group for group in match.groups() if group)) for match in found]

@@ -10,13 +10,14 @@ from typing import Any
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.dates_and_numbers import atoms, typed_atoms
 from langmem_plugin.references.tokens import is_stop, key_words, normal, stem, word_atoms, words_of
-from langmem_plugin.references.words import KEYS
+from langmem_plugin.references.words import KEYS, LANGUAGES
 
 _SIGNS = re.compile(r"[\W_]")
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 Item = dict[str, Any]
 _LONGEST_NAME = 120  # letters
 _LONGEST_CODE = 60
+_JOINS = "".join(language.joins for language in LANGUAGES)
 _NAME_KEYS, _ID_KEYS, _KIND_KEYS = KEYS["name"], KEYS["id"], KEYS["kind"]
 _NAMING, _NUMBERING = frozenset(KEYS["naming"]), frozenset(KEYS["numbering"])
 _INSTANT = re.compile(
@@ -126,8 +127,10 @@ class ItemEntry:
 
     @cached_property
     def spoken_names(self) -> tuple[str, ...]:
-        """The names with a space on either side, to be found as whole words in a spaced text."""
-        return tuple(f" {name} " for name in self.name_text[:3] if len(name) > 1)
+        """The names with a space on either side, to be found as whole words in a spaced text; also with an "and" that
+        is written onto them.
+        """
+        return tuple(f" {joined}{name} " for name in self.name_text[:3] if len(name) > 1 for joined in ("", *_JOINS))
 
     @cached_property
     def bare_name(self) -> str:

@@ -171,6 +171,12 @@ def named_in(text: str, entries: Sequence[ItemEntry]) -> list[Mention]:
         full = [
             entry for entry in rivals if any(len(name) == longest and f" {name} " in spoken for name in entry.name_text)
         ]
+        parts = low.split(normal(full[0].title))[1:] if full else []
+        if 1 < len(full) <= len(parts):  # each is told apart by what stands behind the name
+            for entry in full:
+                alike = [len(atoms(part) & entry.atoms) for part in parts]
+                found.append(Mention(entry, position + alike.index(max(alike))))
+            continue
         best = max(full or rivals, key=lambda entry: len(held & entry.atoms))
         found.append(Mention(best, position))
     return found
