@@ -18,6 +18,7 @@ from langmem_plugin.agent.replying.interrupt_questions import NotUnderstood, ask
 from langmem_plugin.agent.replying.reply_texts import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
+from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.references.said.yes_or_no import Verdict, agrees
 from tests.agent.test_exactly_once import die, killed
 from tests.cases import for_each
@@ -378,6 +379,25 @@ def test_an_answer_to_the_first_of_two_questions_that_was_cut_short_is_none_to_t
 
     assert memory.reply(graph, ERIN, "yes", message_id="m2") == "Ship?"
     assert memory.reply(graph, ERIN, "no", message_id="m3") == "Pay? yes\n\nShip? no"
+
+
+@pytest.mark.spec("C-21", "M-14")
+@for_each("attempt", ["yes", "order the leeks"])
+def test_what_follows_an_apology_answers_no_question_that_stood_behind_it(memory, monkeypatch, attempt):
+    graph = asking(memory, "Order the leeks?")
+    memory.reply(graph, ERIN, "hello", message_id="m0")
+    memory.reply(graph, ERIN, "no", message_id="m1")
+
+    def away(*_):
+        raise StoreUnavailable("the database is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.saver, "write_now", away)
+        assert memory.reply(graph, ERIN, "order it", message_id="m2") == ENGLISH.not_kept
+
+    assert memory.reply(graph, ERIN, attempt, message_id="m3") == "Order the leeks?"
+    assert memory.reply(graph, ERIN, "order it", message_id="m2") == ENGLISH.not_kept
+    assert memory.reply(graph, ERIN, "yes", message_id="m4") == "0 was given 'yes'"
 
 
 @pytest.mark.spec("C-21")

@@ -1,6 +1,7 @@
 """A reply to a message of a channel, as SMS or WhatsApp, by a graph: a text comes in, a text goes out, exactly once."""
 
 import contextlib
+import functools
 import logging
 import re
 import uuid
@@ -8,7 +9,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -26,7 +26,7 @@ from langmem_plugin.agent.replying.graph_input_and_reply import GraphRun, Worded
 from langmem_plugin.agent.replying.incoming_message import IncomingMessage, claim_id_of, ends_sentence, ids_of
 from langmem_plugin.agent.replying.language_detection import replies_for
 from langmem_plugin.agent.replying.reply_notices import Notices, note_missing, watched
-from langmem_plugin.agent.replying.reply_texts import Replies
+from langmem_plugin.agent.replying.reply_texts import LANGUAGES, Replies, replies_in
 from langmem_plugin.agent.replying.sync_async_steps import Graph, Reply, Steps, begin, end, pause, run, send
 from langmem_plugin.conversation.config_keys import MAY_WAIT, session_id_of, without_trace
 from langmem_plugin.conversation.turns.message_claims import (
@@ -244,7 +244,9 @@ class Channel:
         It does not wait for a turn that hangs: /reset must work then.
         """
         message, claim_id = task.message, task.message.claim_id
-        whose = partial(self.parts.people.person_of, message.source)  # a code of /link may make them another person
+        whose = functools.partial(
+            self.parts.people.person_of, message.source
+        )  # a code of /link may make them another person
         anyway = False
         for attempt in range(_MOST_CONFLICTS):
             try:
@@ -308,28 +310,24 @@ class Channel:
             log.warning("turn.store_unavailable", exc_info=unavailable, extra={"phone": masked(thread)})
             note_missing(_CONVERSATION)
             return (yield from self._without_memory(task, claim.message))
-        reply: Reply | None = None
-        error: BaseException | None = None
         try:
             reply = yield from self._while_held(task, claim, config, asked=turn.awaits_answer)
-        except BaseException as raised:
-            error = raised
+        except BaseException as error:
+            yield end(turn, error)
             raise
-        finally:
-            try:
-                yield end(turn, error)
-            except StoreUnavailable as unavailable:
-                # Once there is a reply all is kept. Only the turn could not be given back: another process takes it.
-                if reply is None:
-                    raise
-                log.warning("turn.not_given_back", exc_info=unavailable, extra={"phone": masked(thread)})
+        try:
+            yield end(turn, None)
+        except StoreUnavailable as unavailable:
+            # All is kept. Only the turn could not be given back: another process takes it.
+            log.warning("turn.not_given_back", exc_info=unavailable, extra={"phone": masked(thread)})
         return reply
 
     def _while_held(self, task: _Task, claim: Claim, config: RunnableConfig, *, asked: bool) -> Steps[Reply]:
         if claim.answer is not None:
             return (yield from self._again(task, claim.answer))
         texts: dict[str, str] = {}
-        unseen = False
+        newest = self.claims.newest_answer(config["configurable"]["thread_id"]) if asked else None
+        unseen = newest is not None and newest.text.startswith(_apologies())  # nobody saw what was asked behind it
         for waiting in claim.before:
             if waiting.message_id not in texts:
                 texts |= yield from self._answer(task, [waiting], config, asked=asked, unseen=unseen)
@@ -469,25 +467,33 @@ class Channel:
 
     def _told_instead(self, error: Exception, task: _Task, thread: str) -> str:
         """Return the text that the person gets instead of an answer; the log has the details."""
-        task.call.failed, replies = True, task.replies
-        for kinds, level, event, text in (
-            (GraphRecursionError, logging.ERROR, "reply.too_many_steps", replies.too_many_steps),
-            (no_model(), logging.ERROR, "reply.no_model", replies.no_model),
-            (NotSerializable, logging.ERROR, "reply.not_serializable", replies.not_storable),
-            # The session was taken over or deleted while the message was answered.
-            ((TurnLost, UnknownSession), logging.ERROR, "reply.turn_lost", replies.turn_lost),
-            (TurnTimeout, logging.WARNING, "reply.turn_timeout", replies.busy),
-            (StorageFull, logging.CRITICAL, "reply.storage_full", replies.storage_full),
-            (StoreUnavailable, logging.ERROR, "reply.not_kept", replies.not_kept),
-            (Exception, logging.ERROR, "reply.failed", replies.failed),
-        ):
-            if isinstance(error, kinds):
-                log.log(level, event, exc_info=error, extra={"phone": masked(thread)})
-                return text
-        raise AssertionError  # every error is an Exception
+        task.call.failed = True
+        _, level, event, text = next(row for row in _instead(task.replies) if isinstance(error, row[0]))
+        log.log(level, event, exc_info=error, extra={"phone": masked(thread)})
+        return text
 
 
 def _bounded(of: GraphRun) -> RunnableConfig:
     """Return the config with the graph's own step limit, if `with_config` gave it one."""
     own = (getattr(of.graph, "config", None) or {}).get("recursion_limit", STEP_LIMIT)
     return {**of.config, "recursion_limit": own}
+
+
+def _instead(replies: Replies) -> Sequence[tuple[type[Exception] | tuple[type[Exception], ...], int, str, str]]:
+    """Return the kinds of error, each with the level and the event of the log, and what the person is told."""
+    return (
+        (GraphRecursionError, logging.ERROR, "reply.too_many_steps", replies.too_many_steps),
+        (no_model(), logging.ERROR, "reply.no_model", replies.no_model),
+        (NotSerializable, logging.ERROR, "reply.not_serializable", replies.not_storable),
+        # The session was taken over or deleted while the message was answered.
+        ((TurnLost, UnknownSession), logging.ERROR, "reply.turn_lost", replies.turn_lost),
+        (TurnTimeout, logging.WARNING, "reply.turn_timeout", replies.busy),
+        (StorageFull, logging.CRITICAL, "reply.storage_full", replies.storage_full),
+        (StoreUnavailable, logging.ERROR, "reply.not_kept", replies.not_kept),
+        (Exception, logging.ERROR, "reply.failed", replies.failed),
+    )
+
+
+@functools.cache
+def _apologies() -> tuple[str, ...]:
+    return tuple(text for language in LANGUAGES for *_, text in _instead(replies_in(language)))

@@ -124,21 +124,17 @@ class Claim:
         position = own[1] if own else self.position
         # A turn that was cut short is repeated as it was: no later message may join it.
         begun = own is not None and own[3] > 0
-        before, together = [], []
-        for row in rows:
+        before, refused, later = [], [], []
+        for row in (each for each in rows if each is not own):
             _, at, of_ticket, attempts, _, _ = row
-            if row is own:
-                continue
             if of_ticket is None and not attempts and not begun:
-                together.append(row)
+                refused.append(row)
             elif at < position:
                 # Even if another delivery of it waits in the line: that one would come too late for the order.
                 if attempts < MOST_ATTEMPTS:
                     before.append(row)
             elif self.joins and of_ticket in waiting and not begun and not attempts and at > position:
-                together.append(row)
-        refused = [row for row in together if row[2] is None]
-        later = [row for row in together if row[2] is not None]
+                later.append(row)
         unpacked = partial(self.claims.unpacked, connection, thread, waited=waited)
         self.before = unpacked(before)
         mine = Waiting(self.message_id, self.message, own[3] if own else 0, bool(own[5]) if own and begun else waited)
@@ -208,6 +204,13 @@ class MessageClaims:
         """The answer to an earlier delivery of the message; None without one."""
         return self._database.select(lambda connection: self.answer_in(connection, thread, message_id))
 
+    def newest_answer(self, thread: str) -> Answer | None:
+        """The newest answer that a turn gave; None without one that is kept."""
+        kept = select(incoming.c.message_id).where(incoming.c.thread == thread, incoming.c.reply.is_not(None))
+        with self._database.read() as connection:
+            newest = connection.execute(kept.order_by(incoming.c.position.desc()).limit(1)).scalar()
+            return None if newest is None else self.answer_in(connection, thread, newest)
+
     def is_known(self, thread: str, message_id: str) -> bool:
         """Tell whether the message was delivered before, answered or not."""
         mine = {"of_thread": thread, "of_message_id": message_id}
@@ -228,9 +231,8 @@ class MessageClaims:
     def refuse(self, thread: str, claim: Claim) -> None:
         """Note that nobody waits for its answer any more: it is answered together with the next message."""
         message_id = claim.message_id or uuid.uuid4().hex
-        payload = self.packed(claim.message)
         with self._database.write() as connection:
-            self.note(connection, thread, message_id, payload, claim.position)
+            self.note(connection, thread, message_id, self.packed(claim.message), claim.position)
             _REFUSE.run(connection, {"of_thread": thread, "of_message_id": message_id})
 
     def join(self, config: RunnableConfig, claim: Claim) -> bool:
@@ -272,8 +274,8 @@ class MessageClaims:
 
     def parts_sent(self, thread: str, message_ids: Sequence[str]) -> int:
         """The number of parts of the answer to these messages that are sent."""
-        with self._database.read() as connection:
-            return max(map(len, self._sent_as(connection, thread, message_ids)), default=0)
+        sent = self._database.select(lambda connection: self._sent_as(connection, thread, message_ids))
+        return max(map(len, sent), default=0)
 
     @staticmethod
     def _sent_as(connection: Connection, thread: str, message_ids: Sequence[str]) -> list[list[str]]:
@@ -296,9 +298,8 @@ class MessageClaims:
 
     def is_recent(self, thread: str, message_id: str, within: timedelta) -> bool:
         """Tell whether the message came within this time."""
-        mine = (incoming.c.thread == thread, incoming.c.message_id == message_id)
-        with self._database.read() as connection:
-            came = connection.execute(select(incoming.c.received_at).where(*mine)).scalar_one_or_none()
+        mine = select(incoming.c.received_at).where(incoming.c.thread == thread, incoming.c.message_id == message_id)
+        came = self._database.select(lambda connection: connection.execute(mine).scalar_one_or_none())
         return came is None or self._sessions.now() - came < within
 
     def note(self, connection: Connection, thread: str, message_id: str, payload: bytes | None, ticket: int) -> bool:
@@ -340,7 +341,7 @@ class MessageClaims:
                 kept = INCOMING.decrypted(connection, key, row.payload), REPLY.decrypted(connection, key, row.reply)
                 message, reply = (None if each is None else from_bytes(self._serde(), each) for each in kept)
             except DamagedSession:
-                log.exception("message.unreadable")
+                log.exception("message.unreadable", extra={"phone": masked(thread)})
                 continue
             found.append(ClaimRecord(row.message_id, row.received_at, message, reply, row.sent))
         return found
@@ -379,7 +380,7 @@ class MessageClaims:
                 message = from_bytes(self._serde(), plain)
                 found.append(Waiting(message_id, message, attempts, bool(had_waited) if attempts else waited))
             except DamagedSession:
-                log.exception("message.unreadable")
+                log.exception("message.unreadable", extra={"phone": masked(thread)})
         return found
 
 
