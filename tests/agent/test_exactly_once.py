@@ -150,6 +150,8 @@ def test_a_wrong_argument_is_the_callers_and_not_told_to_the_person(memory):
         memory.reply(graph, ERIN, "hello", sent_at="2026-01-01")
     with pytest.raises(InvalidInput, match="send='print' is no function: pass one"):
         memory.reply(graph, ERIN, "hello", send="print")
+    with pytest.raises(InvalidInput, match="parts=100 is no function: pass one"):
+        memory.reply(graph, ERIN, "hello", send=print, parts=100)
     with pytest.raises(TypeError, match="mesage_id"):
         memory.reply(graph, ERIN, "hello", mesage_id="1")
     with pytest.raises(ConfigurationError, match="compile"):

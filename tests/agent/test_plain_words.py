@@ -131,3 +131,9 @@ def test_who_wants_everything_forgotten_is_asked_first_as_by_the_command(memory,
 def test_a_colon_stands_for_that(memory):
     assert memory.command(ERIN, "Remember: TestCorp owes me 5") == "✅ Remembered: TestCorp owes me 5"
     assert memory.command(ERIN, "Remember: buy milk") is None
+
+
+@pytest.mark.spec("U-2", "W-1")
+def test_a_hebrew_name_loses_no_letter_that_means_that(memory):
+    assert memory.command(ERIN, "זכור שרה אלרגית לבוטנים") is None
+    assert memory.command(ERIN, "זכור ששרה אלרגית לבוטנים") == "✅ נזכר: שרה אלרגית לבוטנים"

@@ -158,8 +158,9 @@ def incoming_message(
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
         raise TypeError(f"reply() has no argument {', '.join(sorted(unknown))}: see its documentation")
     message_ids, sender, name = _ids(delivery.get("message_id")), delivery.get("sender"), delivery.get("sender_name")
-    if (send := delivery.get("send")) is not None and not callable(send):
-        raise InvalidInput(f"send={send!r} is no function: pass one that is called with the text to send")
+    for each in ("send", "parts"):
+        if (function := delivery.get(each)) is not None and not callable(function):
+            raise InvalidInput(f"{each}={function!r} is no function: pass one that is called with the text to send")
     sent_at = delivery.get("sent_at")
     if sent_at is not None and not isinstance(sent_at, datetime):
         raise InvalidInput(f"sent_at={sent_at!r} is no datetime: pass datetime.fromtimestamp(…, UTC)")
