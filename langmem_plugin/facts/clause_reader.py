@@ -323,7 +323,7 @@ class Reader:
         if brief and not told and not self._noted and match.attribute != "event":
             return None
         ended = begins(tokens, last, language.ended_after)
-        if match.attribute == "age" and not self._ends_there(line, last):
+        if match.attribute == "age" and (tokens[last - 1].plain == "%" or not self._ends_there(line, last)):
             return None  # "ninety days out of rehab", "I'm 6'1", "25% Italian"
         over = match.over or bool(ended and match.negated)
         # "I used to smoke" only was so; "I no longer smoke" is not so.
@@ -365,14 +365,14 @@ class Reader:
 
     def _ends_there(self, line: Line, at: int) -> bool:
         """Tell whether a number ends before `at`: no sign, unit or thing that is counted follows."""
-        rest, language = line.tokens[at:], self._language
-        if not rest or line.tokens[at - 1].plain == "%":
-            return line.tokens[at - 1].plain != "%"
-        going_on = language.joins | language.cuts | language.asks | language.questions | language.fillers
-        going_on |= language.selves | language.governing - language.articles  # "from Leeds", but not "one of them"
-        timed = any(not each.first for each in moments(rest, language, self._said_at or _ANY_DAY, ahead=False))
-        led = begins(rest, 0, language.leads) or rest[0].plain in going_on
-        return bool(timed or led) if rest[0].word else rest[0].plain not in _IN_VALUES
+        if at == len(line.tokens):
+            return True
+        following, language = line.tokens[at], self._language
+        if not following.word:
+            return following.plain not in _IN_VALUES or following.start > line.tokens[at - 1].end
+        known = language.common | language.fillers | language.courtesies
+        plural = language.name != "he" and following.plain.endswith("s") and following.plain not in known
+        return not plural and following.plain.removesuffix("s") not in language.no_values["counted"]
 
     def _is_habit(self, subject: Subject, value: Sequence[Token]) -> bool:
         """Tell whether it is a habit, said outright of somebody: not "keep that in mind", "I keep forgetting"."""

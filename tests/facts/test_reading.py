@@ -399,8 +399,40 @@ def test_a_height_is_no_age(text, slot, value):
 
 @pytest.mark.spec("W-2")
 @for_each(
+    ("text", "age"),
+    [
+        ("i'm 25 single and bored", "25"),
+        ("I'm 35 - feel older though", "35"),
+        ("my grandpa is 92 God bless him", "92"),
+        ("my daughter turns 16 this Friday", "16"),
+        ("I turned 40 on the 3rd", "40"),
+        ("cumplo 30 este sábado", "30"),
+        ("mi abuelo tiene 90 años cumplidos", "90"),
+        ("אני בת 34 נשואה", "34"),
+        ("הבת שלי בת 3 שנים", "3"),
+        ("אבא שלי בן 80 בלי עין הרע", "80"),
+    ],
+)
+def test_an_age_is_one_whatever_is_said_behind_it(text, age):
+    assert [value for slot, value in facts(text) if slot.endswith("/age")] == [age]
+
+
+@pytest.mark.spec("W-2")
+@for_each(
     "text",
-    ["I'm 1.85m", "I'm 5.5", "I'm 25% Italian", "I'm 10 mins late", "im 3 drinks in", "mi hija tiene 2 exámenes"],
+    [
+        "I'm 1.85m",
+        "I'm 5.5",
+        "I'm 25% Italian",
+        "I'm 10 mins late",
+        "im 3 drinks in",
+        "mi hija tiene 2 exámenes",
+        "I'm 80 percent sure",
+        "I'm 20 late",
+        "I'm 1 of 5 kids",
+        "my son is 12 kilos",
+        "tengo 5 años de experiencia",
+    ],
 )
 def test_what_is_counted_otherwise_is_no_age(text):
     assert not any(slot.endswith("/age") for slot, _ in facts(text))
