@@ -103,7 +103,8 @@ def test_numbers_of_other_things_answers_and_clauses_that_tell_a_first_apart_poi
     [
         ("step 2, how long?", "h2"), ("el paso 2", "h2"), ("שלב 2", "h2"), ("no the second one", "h2"), ("no keep number 1", "h1"),
         ("uh the second one you know", "h2"), ("the second of the two", "h2"), ("the second one you showed me", "h2"),
-        ("number 2 broke", "h2"), ("the number 2 hive", "h2"),
+        ("number 2 broke", "h2"), ("the number 2 hive", "h2"), ("the number 2 option", "h2"),
+        ("el segundo que me enviaste", "h2"), ("el primero que aparece", "h1"), ("השני שדיברנו עליו", "h2"),
     ],
 )  # fmt: skip
 def test_a_place_is_understood_in_hasty_talk(utterance, meant):

@@ -168,7 +168,7 @@ class _Reading:
         if "of" in after and ("indefinite" in whole or not sized):  # "the last one in a list", "the second of nine"
             return [], None
         named = "the" in sentence.at(each.start - 1) and is_noun(after) and sentence.language.name == "en"
-        if each.marked and named and not is_called(listed, (after.stem,)):  # "the number 2 bus"
+        if each.marked and named and not (is_called(listed, (after.stem,)) or "generic" in after):  # "the number 2 bus"
             return [], None
         if after.text == ":" and not listed.of_data:  # "second point: …" is the person's own
             return [], None
