@@ -149,8 +149,9 @@ class Reader:
             trade = {"job"} if tokens[subject.end].plain in _A else set()  # "and a nurse", but not "and cook"
             own = subject.is_speaker or not self._is_first_person(tokens[subject.end : subject.end + 1])
             return [each for each in found if own and each.attribute in GROUPS["states"] | trade]
-        # "allergic to penicillin btw"
-        return [each for each in found if self._known is None and each.is_open and each.attribute in GROUPS["hurting"]]
+        # "allergic to penicillin btw", but not "Dan's coming. allergic to nuts"
+        opens = not tokens[0].start and subject.end == after_leads(tokens, 0, language)
+        return [each for each in found if opens and each.is_open and each.attribute in GROUPS["hurting"]]
 
     def _matched(self, line: Line, subject: Subject, match: Match) -> Finding | None:
         first = line.token_at(match.end if match.named else match.start)

@@ -24,7 +24,6 @@ _MOST: Final = 20  # facts of one message: people state no more at once, and eac
 _SURE, _LESS_SURE = 0.9, 0.8
 _BE: Final = frozenset(("am", "are", "been"))
 _TELLING: Final = frozenset(("do", "does", "did", "only"))
-_NAMED: Final = frozenset(("pet", "family", "children"))
 _WORN: Final = frozenset(("have", "has", "would"))  # written onto "I": "I've"
 _LONGEST_TIME: Final = 6
 _LATEST_ASKED, _LEAST_ASKED = 3, 2  # words before "remember that", and behind it
@@ -91,7 +90,7 @@ def _named_now(text: str, pet: Statement, tokens: Sequence[Token], language: Lan
     """Return the fact of a pet or child with the name that is told after it: "We got a puppy! Her name is Waffles"."""
     at = after_leads(tokens, 0, language)
     used = begins(tokens, at, language.names_it)
-    if not used or at + used >= len(tokens) or pet.slot is None or pet.slot.attribute not in _NAMED:
+    if not used or at + used >= len(tokens) or pet.slot is None or pet.slot.attribute not in GROUPS["with names"]:
         return None
     name = tokens[at + used]
     if name.plain in language.common | language.fillers | language.negations:
