@@ -165,7 +165,14 @@ def test_what_a_person_heads_themselves_is_no_place_in_a_reply(text):
         "and next week?",
         "¿y la semana que viene?",
         "ומה עם שבוע הבא?",
+        "and tomorrow?",
+        "y mañana?",
+        "ומחר?",
         "swap Wednesday for Cleo",
+        "no, make it Friday",
+        "actually Friday",
+        "mejor dicho, el viernes",
+        "בעצם יום שישי",
     ],
 )
 def test_a_call_that_is_changed_comes_with_its_arguments(text):
@@ -272,5 +279,69 @@ def test_what_answers_a_question_or_tells_of_oneself_changes_no_call(text):
     rota = told("get_rota", ROTA, "day", week="this week")
 
     assert resolve(text, [*rota[:-1], AIMessage("Two days. How many people?")]).previous_call is None
-    assert resolve("next month", rota).previous_call is not None
     assert resolve("no, next month", rota).previous_call is not None
+
+
+@pytest.mark.spec("R-2", "R-4")
+@for_each("text", ["friday", "with Ana", "not monday", "neither 1 nor 2", "ni la 1 ni la 2", "לא 1 ולא 2", "יום שני"])
+def test_what_picks_from_a_list_just_shown_or_turns_it_down_changes_no_call(text):
+    rota = told("get_rota", ROTA, "day", week="this week")
+
+    assert resolve(text, rota).previous_call is None
+
+
+@pytest.mark.spec("R-2", "R-4")
+@for_each("text", ["make it 90 minutes", "can you move it? push it to 5", "cámbialo a las 5", "תזיז לשעה 5"])
+def test_a_change_is_of_the_last_call_as_long_as_the_reply_asks_about_it(text):
+    rota = told("get_rota", ROTA, "day", week="this week")
+
+    assert resolve(text, [*rota[:-1], AIMessage("Ana, 16:00 to 17:00. Is this good?")]).previous_call is not None
+    assert resolve(text, rota).previous_call is None
+
+
+@pytest.mark.spec("R-1")
+@for_each(
+    ("reply", "picks", "points"),
+    [
+        ("1. Paella\n2. Gazpacho\n3. Tortilla", "i want the second one", ("save that one", "order it", "book that")),
+        ("1. Paella\n2. Gazpacho\n3. Tortilla", "quiero la segunda", ("guarda esa", "guárdala", "pide eso")),
+        ("1. פאייה\n2. גספצ'ו\n3. טורטייה", "אני רוצה את השנייה", ("שמור את זה", "תזמין אותה")),
+    ],
+)
+def test_a_line_of_a_reply_that_was_picked_is_pointed_at_until_something_newer_is_shown(reply, picks, points):
+    picked = [HumanMessage("hola"), AIMessage(reply), HumanMessage(picks), AIMessage("Ok.")]
+    newer = [*picked, HumanMessage("?"), AIMessage("1. Pan\n2. Sopa")]
+
+    for text in points:
+        assert [each.numbers for each in resolve(text, picked).references] == [(2,)]
+        assert not resolve(text, newer).items
+        assert not resolve(text, picked[:2]).items
+    assert not resolve(f"{points[-1]}, {'un poco más ' * 6}", picked).items
+
+
+@pytest.mark.spec("R-1")
+@for_each("text", ["the cheaper one - save that one", "the cheaper one – save it", "la más barata - guárdala"])
+def test_a_dash_between_spaces_parts_clauses(text):
+    offers = [{"id": "a", "name": "Alpha", "price": 10}, {"id": "b", "name": "Beta", "price": 20}]
+
+    assert resolve(text, told("offers", offers, "name")).items == [offers[0]]
+    assert resolve("1 - 2", told("offers", offers, "name")).items == offers
+
+
+@pytest.mark.spec("R-1")
+@for_each("text", ["no, the other one", "actually no, the other one", "no, la otra", "לא, את האחרת", "בעצם לא, השנייה"])
+def test_of_two_the_other_one_is_meant_when_the_one_picked_is_taken_back(text):
+    offers = [{"id": "a", "name": "Alpha"}, {"id": "b", "name": "Beta"}]
+    for picks, other in (("the second", 0), ("the first", 1)):
+        picked = [*told("offers", offers, "name"), HumanMessage(picks), AIMessage("Done.")]
+        assert resolve(text, picked).items == [offers[other]]
+        assert resolve("no, the second", picked).items == resolve("השנייה", picked).items == [offers[1]]
+
+
+@pytest.mark.spec("R-1")
+def test_a_reply_orders_things_by_its_words_with_letters_written_onto_them():
+    movers = [{"ref": "H2", "mover": "גלגלים", "price": 750}, {"ref": "H1", "mover": "עדינים", "price": 900}]
+    shown = [*told("movers", movers, "mover")[:-1], AIMessage("עדינים ב-900 וגלגלים ב-750.")]
+
+    assert resolve("הראשון", shown).items == [movers[1]]
+    assert resolve("השני", shown).items == [movers[0]]

@@ -223,8 +223,11 @@ def _singular(
     word, after = sentence.at(place), sentence.at(place + 1)
     before = sentence.at(place - (2 if "marks_object" in sentence.at(place - 1) else 1))
     if "carries" in word:
-        known = focus is not None and focus.called is None
-        return Pointed([focus], place, place + 1) if focus and known else _unclear(listed, place, place + 1)
+        return (
+            Pointed([focus], place, place + 1)
+            if focus and _is_picked(focus, ledger)
+            else _unclear(listed, place, place + 1)
+        )
     if "this" in word and after.any_of("one"):
         if not before.any_of("act", "object", "polite", "copula", "end", "break"):
             return None
@@ -246,9 +249,14 @@ def _singular(
         return None
     if "the" in word and sentence.language.name == "es":
         return None  # "la compra" is a noun, though "compra" is what somebody may do
-    if focus is not None and focus.called is None and not _told_before(sentence, place):
+    if focus is not None and _is_picked(focus, ledger) and not _told_before(sentence, place):
         return Pointed([focus], place, place + 1)
     return _unclear(listed, place, place + 1) if focus is None else None
+
+
+def _is_picked(focus: ItemEntry, ledger: Ledger) -> bool:
+    """Tell whether a pronoun can mean the item: a line of a reply is meant only if the person has picked it."""
+    return focus.called is None or focus in ledger.chosen
 
 
 def _told_before(sentence: Sentence, place: int) -> bool:

@@ -175,8 +175,15 @@ class _Reading:
         if each.count:
             first = each.numbers[0] == 1
             return listed.entries[: each.count] if first else listed.entries[-each.count :], listed
+        if each.ordered and each.numbers == (2,) and self._is_other(sentence, each.start, listed):
+            return listed.entries[:1], listed
         find = listed.at if each.ordered else listed.item
         return [entry for number in each.numbers if (entry := find(number)) is not None], listed
+
+    def _is_other(self, sentence: Sentence, start: int, listed: ShownList) -> bool:
+        """Tell whether "the second" is Hebrew for "the other": the second of two was picked, and is taken back."""
+        taken_back = any(word.any_of("denial", "correction", "rather") for word in sentence.words[:start])
+        return sentence.language.name == "he" and taken_back and self.ledger.chosen[-1:] == listed.entries[1:]
 
     def _numbered_so(self, each: Position) -> list[ItemEntry]:
         """Return the one item of the newest list that bears the number: "lane 5" in a field, "flat 3" in its name."""
@@ -239,10 +246,14 @@ class _Reading:
         for point in pointed(sentence, self.ledger, self.focus, self._just_shown()):
             if any(part.start <= point.start for part in parts):  # "the pancake one, save it"
                 return
+            alone = point.end - point.start == 1 and not point.unclear
+            if alone and not self.brief and point.entries[0].called is not None:  # a long text tells what its "it" is
+                continue
             if point.unclear:
                 self.unclear = [] if parts else point.entries
             else:
-                yield _Part(point.entries, point.start, point.end, "pointing", "the one in focus", part=point.part)
+                listed = next((each for each in reversed(self.lists) if point.entries[0] in each.entries), None)
+                yield _Part(point.entries, point.start, point.end, "pointing", "the one in focus", listed, point.part)
 
     def _others(self, sentence: Sentence) -> Iterator[_Part]:
         """Find "the other two": what is left of the newest list when what was picked from it is taken away."""

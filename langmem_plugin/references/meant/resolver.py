@@ -18,15 +18,14 @@ from langmem_plugin.references.dates_and_numbers import typed_atoms
 from langmem_plugin.references.meant.conversation_ledger import pointing_part, settled_ledger
 from langmem_plugin.references.meant.meaning_decision import Decision, Finding, decide
 from langmem_plugin.references.meant.resolution_in_prompt import PreviousCall, Reference, Resolution
-from langmem_plugin.references.said.utterance_words import Sentence, sentences
+from langmem_plugin.references.said.utterance_words import Sentence, Word, sentences
 from langmem_plugin.references.shown.shown_items import ItemEntry
 from langmem_plugin.references.shown.shown_ledger import Ledger, text_of
 from langmem_plugin.references.shown.tool_data import plain
 from langmem_plugin.text_sanitizing import one_line
 
 _MAY_LIST = re.compile(r"\n|\d.*\d")  # the items of a list stand on lines, or under two numbers
-_SHORT = 4  # words of an utterance that only makes sense with the call before it: "in tel aviv"
-_CORRECTION = 7
+_SHORT = 7  # words of what only makes sense with the call before it
 
 
 def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, quoted: str | None = None) -> Resolution:
@@ -114,52 +113,45 @@ def _ask(unclear: Sequence[ItemEntry], unresolved: Sequence[str]) -> str | None:
 
 
 def previous_call(text: str, ledger: Ledger, decision: Decision) -> PreviousCall | None:
-    """Return the last call if the utterance revises it: it begins with a request for a change, corrects a value, or is
-    only a value and no answer to a question.
+    """Return the last call if the utterance revises it: it asks the same of another thing, corrects a value, or changes
+    what the reply still asks about. What was done or listed is changed by a call of its own.
     """
     if not ledger.calls or decision.unresolved:
         return None
-    call, said = ledger.calls[-1], sentences(text)
-    if not any(_asks_for_a_change(sentence) for sentence in said):
-        if decision.findings or len(said) != 1:
-            return None
-        asked = ledger.reply.rstrip().endswith("?")
-        if not (_corrects(said[0]) or (call.turn == ledger.turn and _is_value(said[0], asked=asked))):
-            return None
+    call, said, asked = ledger.calls[-1], sentences(text), ledger.reply.rstrip().endswith("?")
+    changes = any(_asks_for_a_change(each, asked=asked) or _asks_of_another_time(each) for each in said)
+    if not changes and (decision.findings or len(said) != 1 or not _corrects(said[0])):
+        return None
     return PreviousCall(call.tool, plain(call.arguments))
 
 
 def _corrects(sentence: Sentence) -> bool:
     first, *rest = sentence.words
-    if len([word for word in rest if word.text[:1].isalnum()]) >= _CORRECTION or not _tells_a_value(sentence):
-        return False
     # "no llegamos a las 8" denies what it says itself
-    return "correction" in first or ("not" in first and (sentence.language.name == "en" or "break" in sentence.at(1)))
+    denies = "denial" in first and (sentence.language.name == "en" or "break" in sentence.at(1))
+    told = any(typed_atoms(word.text) or _tells_when(word) for word in rest)
+    return (denies or first.any_of("correction", "rather")) and told and _is_short(sentence)
 
 
-def _is_value(sentence: Sentence, *, asked: bool) -> bool:
-    content = [word for word in sentence.words if word.text[:1].isalnum() and not word.any_of("polite", "agree")]
-    if not 0 < len(content) <= _SHORT or any(
-        word.any_of("object", "search", "question", "this", "marker") or ("it" in word and "the" not in word)
-        for word in content
-    ):
-        return False
-    if _tells_a_value(sentence):
-        return not asked and all(word.kinds or typed_atoms(word.text) for word in content)
-    return content[0].any_of("placing")
-
-
-def _tells_a_value(sentence: Sentence) -> bool:
-    return any(typed_atoms(word.text) or word.any_of("weekday", "month", "when") for word in sentence.words)
-
-
-def _asks_for_a_change(sentence: Sentence) -> bool:
+def _asks_for_a_change(sentence: Sentence, *, asked: bool) -> bool:
     for place, word in enumerate(sentence.words):
-        opens = all(each.any_of("polite", "agree", "and", "break", "not") for each in sentence.words[:place])
-        if word.any_of("revise") and opens:
-            return True
-        if word.any_of("instead") and sentence.at(place + 1).any_of("end", "break", "polite"):
+        if "revise" in word or (asked and "change" in word):
             return True
         if not word.any_of("polite", "agree", "and", "break", "not"):
-            return any(each.any_of("instead") for each in sentence.words[place:][-2:])
+            return any("instead" in each for each in sentence.words[place:][-2:]) and _is_short(sentence)
     return False
+
+
+def _asks_of_another_time(sentence: Sentence) -> bool:
+    """Tell whether it is no more than "and next week?"."""
+    first = sentence.words[0]
+    joined = "and" in first or first.prefix in tuple(sentence.language.joins)
+    return joined and all(_tells_when(each) or "the" in each for each in sentence.words["and" in first :] or [first])
+
+
+def _tells_when(word: Word) -> bool:
+    return word.any_of("weekday", "month", "when")
+
+
+def _is_short(sentence: Sentence) -> bool:
+    return sum(word.text[:1].isalnum() for word in sentence.words) <= _SHORT

@@ -67,12 +67,6 @@ def is_refused(sentence: Sentence, start: int, end: int) -> bool:
     of_all = any(word.any_of("all", "both") for word in sentence.words[:start])
     if any("not" in word or (of_all and "except" in word) for word in before):
         return True
-    if (
-        "break" in sentence.at(end)
-        and sentence.at(end + 1).any_of("correction", "not")
-        and any("break" in word for word in sentence.words[end + 2 : end + 4])
-    ):
-        return True
     if "not" in sentence.at(end) and sentence.at(end + 1).any_of("end", "break") and sentence.language.name != "en":
         return True
     if "denial" in sentence.words[-1] and "break" in sentence.at(len(sentence.words) - 2):
@@ -193,8 +187,6 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...]) -
         )
         return ends and not ("told" in before and len(numbers) == 1 and "end" not in after)
     article = "the" in sentence.at(first - 1) and sentence.language.name == "es"
-    if article and "cardinal" in sentence.at(first):
-        return "one_the" in sentence.at(first - 1) and len(sentence.words) == 2  # "la cuatro"
     if (
         article
         and "one_the" in sentence.at(first - 1)

@@ -13,6 +13,7 @@ from langmem_plugin.references.words import LANGUAGES, Language
 _LINE = re.compile(r"(?m)^(?:[^\S\n]*\d{1,2}[.)]\s)?([^\n]+)")  # without the number, if it is of the person's own list
 _SPANISH_MARKS = frozenset("áéíóúñ¿¡")
 _SENTENCE_END = frozenset(".!?…;")
+_DASHES = frozenset("-–")
 _LETTERS = "abcdefghijkl", "אבגדהוזחטי"
 _SHORTENED = frozenset(("dr", "mr", "mrs", "ms", "st", "vs", "sr", "sra"))
 _KEPT_BYTES = 4_000_000
@@ -154,6 +155,10 @@ def _sentences(text: str) -> Sequence[Sentence]:
                     found.append(Sentence(words, language, _writes_a_name(found)))
                 words = []
             else:
+                # "the cheaper one - save it" has two clauses; "2 - 4" is a range
+                ranged = word.any_of("digit", "cardinal", "ordinal", "letter", "the", "last")
+                if words and words[-1].text in _DASHES and text[words[-1].end].isspace() and not ranged:
+                    words[-1] = replace(words[-1], kinds=words[-1].kinds | {"break"})
                 capital = bool(words) and text[word.start].isupper()
                 words.append(replace(word, capital=capital) if capital else word)
         if words:
@@ -227,8 +232,8 @@ def _word(span: list[Token], kinds: frozenset[str], prefix: str, language: Langu
     if not kinds and language.name == "es" and _carries_its_object(bare, language):
         kinds |= {"object", "carries"}
     if "idiom" in kinds:
-        kinds, number = kinds & {"idiom", "older"}, 0
-    if text in {",", "-", "–", ":", "(", ")"} or kinds & {"and"}:
-        kinds |= {"break"} if text not in {"-", "–"} else set()
+        kinds, number = kinds & {"idiom", "older", "change"}, 0
+    if text in {",", ":", "(", ")"} or kinds & {"and"}:
+        kinds |= {"break"}
     verb = language.name == "es" and not kinds and len(bare) > 4 and bare.endswith(("ar", "er", "ir"))
     return Word(bare, stem(bare), kinds, offset + span[0].start, offset + span[-1].end, number, prefix, verb)

@@ -12,7 +12,7 @@ from langmem_plugin.references.dates_and_numbers import atoms
 from langmem_plugin.references.shown.lists_in_text import ListLine
 from langmem_plugin.references.shown.lists_in_tool_results import ResultList
 from langmem_plugin.references.shown.shown_items import ItemEntry
-from langmem_plugin.references.tokens import WORD, is_stop, normal, stem, words_of
+from langmem_plugin.references.tokens import WORD, is_stop, normal, stem, word_atoms, words_of
 
 _PLURAL = re.compile(r"(?:s|ים|ות|י)$")
 
@@ -248,7 +248,8 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
     most = max(map(len, own_words.values()))
     told = [entry for entry in entries if len(own_words[id(entry)]) * 2 >= most > 0]
     if len(told) > 1:
-        first = {key: min((spoken.find(f" {word} ") for word in held), default=0) for key, held in own_words.items()}
+        said = [word_atoms(word) for word in words]  # "וגלגלים" says גלגלים
+        first = {key: next((at for at, each in enumerate(said) if each & own), 0) for key, own in own_words.items()}
         return sorted(told, key=lambda entry: first[id(entry)]), -1
     return [], -1
 
