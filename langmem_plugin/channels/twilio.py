@@ -17,7 +17,6 @@ _TWO_SEPTETS = frozenset("^{}\\[~]|€")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _PASSES = frozenset(("14107", "20429", "21611", "30001", "63017", "63018"))
 """Error codes of limits, which come with status 400 too."""
-
 _FORWARDED = ("Forwarded", "FrequentlyForwarded")
 
 
@@ -43,6 +42,7 @@ def incoming(form: Mapping[str, Any]) -> list[Incoming]:
         return []
     if given.get("OptOutType"):
         return []
+    # Of one message there are ten at most.
     kinds = {url: given.get(f"MediaContentType{n}", "") for n in range(10) if (url := given.get(f"MediaUrl{n}"))}
     pictures = [url for url, kind in kinds.items() if kind.startswith("image/")]
     text = given.get("Body") or given.get("ButtonText") or given.get("ListTitle") or ""
