@@ -31,6 +31,8 @@ def said(reply: str, utterance: str) -> list[str]:
         (OPTIONS, "going with oak", "Option A – Oak: heavy."),
         ("- *Rosa* by Ana\n- *Lily* by Bo\n- *Iris* by Cy", "Lily it is", "Lily by Bo"),
         ("1. Ink\n2. Pen\n\nAnd cheaper:\n\n3. Chalk\n4. Coal", "the 4th one", "Coal"),
+        ("1. Ink\n2. Pen\n\nAnd cheaper:\n\n3. Chalk\n4. Coal", "quiero la cuatro", "Coal"),
+        ("1. Ink\n2. Pen\n\nAnd cheaper:\n\n3. Chalk\n4. Coal", "guarda el tres", "Chalk"),
     ],
 )
 def test_a_list_is_read_however_a_reply_sets_it_out(reply, utterance, meant):

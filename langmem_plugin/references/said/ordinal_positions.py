@@ -162,7 +162,8 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...]) -
     the = "the" in sentence.at(first - 1)
     if the and len(numbers) == 1 and (sentence.language.name == "en" or "several_the" in sentence.at(first - 1)):
         return False
-    counts = "act" in before and "choose" not in before and "cardinal" in sentence.at(first)  # "i'll have two"
+    # "I'll have two", not "quiero la dos"
+    counts = not the and "act" in before and "choose" not in before and "cardinal" in sentence.at(first)
     if (
         (counts and len(numbers) == 1)
         or sentence.at(first - 1).text == "."
