@@ -126,18 +126,17 @@ class IncomingMessage:
         """The message for the graph without its picture."""
         notes: dict[str, Any] = {"sender": self.sender, "sender_name": self.sender_name}
         notes |= {"forwarded": self.forwarded or None, UNOPENED: self.unopened, _ALBUM: self.album}
-        if self.sent_at is not None:
-            notes["timestamp"] = as_utc(self.sent_at).isoformat()
+        notes["timestamp"] = None if self.sent_at is None else as_utc(self.sent_at).isoformat()
         noted: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
-        given: dict[str, Any] = {
-            "id": self.claim_id or uuid.uuid4().hex,
-            "response_metadata": {NOTES: noted} if noted else {},
-            "additional_kwargs": {
+        return HumanMessage(
+            self.text,
+            id=self.claim_id or uuid.uuid4().hex,
+            response_metadata={NOTES: noted} if noted else {},
+            additional_kwargs={
                 **({QUOTED: self.quoted._asdict()} if self.quoted is not None else {}),
                 **({_MORE_IDS: [claim_id_of(self.source, each) for each in self.more_ids]} if self.more_ids else {}),
             },
-        }
-        return HumanMessage(self.text, **given)
+        )
 
     def is_older_than(self, age: timedelta, now: datetime) -> bool:
         return self.sent_at is not None and now - as_utc(self.sent_at) > age

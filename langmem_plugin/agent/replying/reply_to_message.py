@@ -333,12 +333,10 @@ class Channel:
                 texts |= yield from self._answer(task, [waiting], config, asked=asked, unseen=unseen)
                 asked = unseen = True  # the run before may have asked something: look it up
         if claim.message_id in texts:  # an earlier run was begun with this message
-            own = texts[claim.message_id]
-        else:
-            yield from self._gather(task.message, claim, config)
-            told = yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)
-            own = next(iter(told.values()))
-        return Reply(own)
+            return Reply(texts[claim.message_id])
+        yield from self._gather(task.message, claim, config)
+        told = yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)
+        return Reply(next(iter(told.values())))
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """Wait, if `burst` is set, until no message has come for that time, or the last one ends a sentence."""
@@ -372,10 +370,8 @@ class Channel:
             if task.reading.may_ask and not worded.asks and not task.notices.missing:
                 own_words = task.message.own_words
                 question = question_below(self.parts, thread, own_words, text, lambda: task.replies)
-        except (TurnLost, UnknownSession, StoreUnavailable):
-            raise
         except Exception as error:
-            if task.message.raise_errors:
+            if task.message.raise_errors or isinstance(error, TurnLost | UnknownSession | StoreUnavailable):
                 raise
             text = self._told_instead(error, task, thread)
         text = task.notices.below(text, task.replies)
