@@ -170,6 +170,8 @@ def test_what_a_person_heads_themselves_is_no_place_in_a_reply(text):
         "ומחר?",
         "swap Wednesday for Cleo",
         "no, make it Friday",
+        "tomorrow instead",
+        "מחר במקום",
         "actually Friday",
         "mejor dicho, el viernes",
         "בעצם יום שישי",

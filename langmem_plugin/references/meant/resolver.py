@@ -134,12 +134,12 @@ def _corrects(sentence: Sentence) -> bool:
 
 
 def _asks_for_a_change(sentence: Sentence, *, asked: bool) -> bool:
-    for place, word in enumerate(sentence.words):
+    for word in sentence.words:
         if "revise" in word or (asked and "change" in word):
             return True
         if not word.any_of("polite", "agree", "and", "break", "not"):
-            return any("instead" in each for each in sentence.words[place:][-2:]) and _is_short(sentence)
-    return False
+            break
+    return any("instead" in each for each in sentence.words[-2:]) and _is_short(sentence)
 
 
 def _asks_of_another_time(sentence: Sentence) -> bool:
