@@ -80,6 +80,8 @@ class Delivering:
             watching.cancel()
             again, self.failed = self.failed, set()
             await asyncio.gather(*(self._deliver(self._lives, *each) for each in again))
+            # What a busy worker acknowledged unanswered is answered later.
+            await true(lambda: len(outside.sent) >= PEOPLE * MESSAGES)
         self._database.close()
         return again
 
