@@ -127,11 +127,11 @@ class IncomingMessage:
         notes: dict[str, Any] = {"sender": self.sender, "sender_name": self.sender_name}
         notes |= {"forwarded": self.forwarded or None, UNOPENED: self.unopened, _ALBUM: self.album}
         notes["timestamp"] = None if self.sent_at is None else as_utc(self.sent_at).isoformat()
-        noted: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
+        told: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
         return HumanMessage(
             self.text,
             id=self.claim_id or uuid.uuid4().hex,
-            response_metadata={NOTES: noted} if noted else {},
+            response_metadata={NOTES: told} if told else {},
             additional_kwargs={
                 **({QUOTED: self.quoted._asdict()} if self.quoted is not None else {}),
                 **({_MORE_IDS: [claim_id_of(self.source, each) for each in self.more_ids]} if self.more_ids else {}),

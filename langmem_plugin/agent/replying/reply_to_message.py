@@ -244,9 +244,8 @@ class Channel:
         It does not wait for a turn that hangs: /reset must work then.
         """
         message, claim_id = task.message, task.message.claim_id
-        whose = functools.partial(
-            self.parts.people.person_of, message.source
-        )  # a code of /link may make them another person
+        # A code of /link may make them another person.
+        whose = functools.partial(self.parts.people.person_of, message.source)
         anyway = False
         for attempt in range(_MOST_CONFLICTS):
             try:
@@ -312,7 +311,7 @@ class Channel:
             return (yield from self._without_memory(task, claim.message))
         try:
             reply = yield from self._while_held(task, claim, config, asked=turn.awaits_answer)
-        except BaseException as error:
+        except BaseException as error:  # whatever ends it, a cancelled task too: else all wait for its turn
             yield end(turn, error)
             raise
         try:
