@@ -3,10 +3,15 @@
 import random
 from datetime import timedelta
 
+import numpy as np
 import pytest
+from sqlalchemy import text
 
 from langmem_plugin.errors import StorageFull
+from langmem_plugin.insight.recommendations import Recommendations
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find.past_messages import PastMessage
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 FORMS = (
@@ -79,3 +84,38 @@ def test_many_facts_that_were_given_up_are_neither_found_nor_hide_what_they_repl
     assert found == {"Leeds": ["I live in Leeds"], "tea": ["Anna drinks tea at breakfast"], "York": []}
     made = memory.remember_many(ERIN, [("I moved to York", {}), ("Anna no longer drinks tea", {})])
     assert [each.outcome for each in made] == ["superseded", "superseded"]
+
+
+@pytest.mark.spec("M-10", "W-6")
+@for_each(
+    ("table", "read"),
+    [
+        ("memory", lambda memory, _: memory.search(ERIN, "note 7")),
+        ("memory", lambda memory, _: Recommendations(memory).of(ERIN)),
+        (
+            "memory",
+            lambda memory, connection: memory.repository.query_similar_by_embedding(
+                connection, ERIN, memory.embedder.query("note 7"), valid_at=memory.now(), limit=3
+            ),
+        ),
+        ("history", lambda memory, _: memory.history.search(ERIN, "note 7")),
+    ],
+)
+def test_postgresql_reads_each_vector_once_before_it_has_statistics(
+    postgresql_server, offline_model, clock, table, read
+):
+    vectors = np.random.default_rng(1).standard_normal((300, 384))
+    talk = [PastMessage(f"m{at}", "s", "person", f"note {at}", clock()) for at in range(300)]
+    with postgresql_server.copy("just_filled") as url:
+        with MemoryService(url, embeddings=offline_model, now=clock) as memory:
+            memory.remember_many(ERIN, [(each.text, {}) for each in talk], embeddings=vectors.tolist())
+            memory.history.add(ERIN, talk)
+        with (
+            MemoryService(url, embeddings=offline_model, now=clock) as memory,
+            memory.database.together(),
+            memory.database.write() as connection,
+        ):
+            read(memory, connection)
+            counted = text("SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = :table")
+            fetched = connection.execute(counted, {"table": f"langmem_{table}_vector"}).scalar()
+    assert 300 <= fetched <= 3 * 300  # all of each to compare it, and its checksum

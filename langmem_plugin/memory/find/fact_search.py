@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Connection, Text, and_, bindparam, or_, select, type_coerce
+from sqlalchemy import BigInteger, Connection, Text, bindparam, or_, select, type_coerce
 
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.find.corpus_cache import Corpus, CorpusCache, Entry, best
 from langmem_plugin.memory.find.fact_ranking import Hit, Query, foremost, ranked
@@ -19,7 +19,7 @@ from langmem_plugin.memory.keep.changes_and_checksums import Damages, OwnerState
 from langmem_plugin.memory.keep.memory_filters import matching
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.memory_row_mapping import Searched, searched
-from langmem_plugin.memory.keep.vectors import OF_MEMORY, StoredVectors
+from langmem_plugin.memory.keep.vectors import StoredVectors, vector_columns
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Found, Memory
 
 _CANDIDATES = 100  # candidates of a search through an index
@@ -177,15 +177,13 @@ _CHANGED = (
         memory.c.key,
         memory.c.summary_text,
         memory.c.slot,
-        memory_vector.c.vector,
-        memory_vector.c.checksum,
+        *vector_columns(bindparam("of_model"), memory),
         type_coerce(memory.c.created_at, BigInteger),
         memory.c.confidence,
         memory.c.access_count,
         type_coerce(memory.c.last_accessed, BigInteger),
         type_coerce(memory.c.expires_at, BigInteger),
     )
-    .outerjoin(memory_vector, and_(OF_MEMORY, memory_vector.c.model == bindparam("of_model")))
     .where(
         memory.c.owner == bindparam("of_owner"), memory.c.change > _SINCE, or_(memory.c.status == "active", _SINCE > 0)
     )

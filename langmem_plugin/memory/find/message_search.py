@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
@@ -36,7 +36,7 @@ from langmem_plugin.memory.keep.changes_and_checksums import (
     owned,
 )
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
-from langmem_plugin.memory.keep.vectors import StoredVectors, Vector
+from langmem_plugin.memory.keep.vectors import StoredVectors, Vector, vector_columns
 from langmem_plugin.memory.memory_types import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.telemetry import timed
 
@@ -260,15 +260,7 @@ class MessageHistory:
 
     def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
         statement = (
-            select(*STORED, history_vector.c.vector, history_vector.c.checksum.label("of_vector"))
-            .outerjoin(
-                history_vector,
-                and_(
-                    history_vector.c.owner == table.c.owner,
-                    history_vector.c.message_id == table.c.message_id,
-                    history_vector.c.model == self._vectors.model,
-                ),
-            )
+            select(*STORED, *vector_columns(self._vectors.model, table))
             .where(table.c.owner == owner, table.c.change > since)
             .order_by(table.c.change)
         )
@@ -278,8 +270,8 @@ class MessageHistory:
             if message is None:
                 self._damages.report("message", owner, row.message_id)
                 continue
-            message_id, held = message.message_id, (row.vector, row.of_vector)
-            whole = self._vectors.whole(encryption, "message vector", owner, message_id, held)
+            message_id = message.message_id
+            whole = self._vectors.whole(encryption, "message vector", owner, message_id, row[-2:])
             at = microseconds(message.said_at)
             said_in, by = message.session_id, message.speaker
             yield message_id, Entry(message_id, message.text, whole, at, session_id=said_in, speaker=by)

@@ -20,7 +20,7 @@ from langmem_plugin.memory.instructions import standing_instructions
 from langmem_plugin.memory.keep import categories
 from langmem_plugin.memory.keep.changes_and_checksums import AnyRow, Kind, SealedTable, each_row
 from langmem_plugin.memory.keep.memory_row_mapping import STORED, as_memory
-from langmem_plugin.memory.keep.vectors import OF_MEMORY, opened_vector, vector_place
+from langmem_plugin.memory.keep.vectors import opened_vector, vector_place
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ _READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object |
     *((kind, select(*sealed.stored()), sealed.read) for kind, sealed in _SEALED.items()),
     (
         "memory vector",
-        _vectors(memory_vector, memory_vector.c.memory_id).join(memory, OF_MEMORY),
+        _vectors(memory_vector, memory_vector.c.memory_id).join(memory),
         partial(_vector, memory_vector),
     ),
     ("message vector", _vectors(history_vector, history_vector.c.message_id), partial(_vector, history_vector)),

@@ -53,7 +53,7 @@ from langmem_plugin.memory.keep.memory_row_mapping import (
     valid,
     validated,
 )
-from langmem_plugin.memory.keep.vectors import OF_MEMORY, StoredVectors, Vector, compared
+from langmem_plugin.memory.keep.vectors import StoredVectors, Vector, compared
 from langmem_plugin.memory.memory_types import EVERYTHING, LIVE, Filter, Memory, Status, plain
 
 _MOST_UNASKED = 5
@@ -448,8 +448,7 @@ class MemoryRepository:
         cache is needed.
         """
         fitting = matching(connection, owner, where, ("active",), valid_at)
-        chosen = self._vectors.of_memories(owner).join(memory, OF_MEMORY).where(*fitting)
-        found = compared(self._vectors.read(connection, owner, chosen), vector)
+        found = compared(self._vectors.read(connection, owner, self._vectors.of_memories().where(*fitting)), vector)
         nearest = dict(heapq.nlargest(limit, found, key=operator.itemgetter(1)))
         return [(each, nearest[each.id]) for each in self.by_ids(connection, owner, list(nearest))]
 
@@ -458,8 +457,9 @@ class MemoryRepository:
     ) -> list[tuple[str, bytes]]:
         """Return the newest active memories without a key: the id and the vector of each that can be compared."""
         recalled = (memory.c.status == "active", memory.c.key.is_(None), valid(valid_at))
-        chosen = self._vectors.of_memories(owner).join(memory, OF_MEMORY).where(*recalled)
-        newest = chosen.order_by(*_LAST_STORED).limit(limit)
+        newest = (
+            self._vectors.of_memories().where(memory.c.owner == owner, *recalled).order_by(*_LAST_STORED).limit(limit)
+        )
         return list(self._vectors.read(connection, owner, newest))
 
     def _those(
