@@ -60,7 +60,7 @@ def refuse_what_runs(connection: Connection) -> None:
     found: Row[tuple[str, str, str]] | None = connection.execute(_RUNS).first()
     if found is not None:
         raise ConfigurationError(
-            f"{found.name!r}, a {found.type} on {found.tbl_name!r}, is there, and langmem-plugin did not make it:"
+            f"{found.name!r}, a {found.type} on {found.tbl_name!r}, is there, and langmem did not make it:"
             " drop it if it is yours; do not use a file of which you do not know where it comes from"
         )
 

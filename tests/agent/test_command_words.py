@@ -28,6 +28,7 @@ REMEMBERED = "✅ Remembered: I drink tea"
         "/remember@mom_bot I drink tea",
         "／remember I drink tea",
         "\x07/remember I drink\x08 tea",
+        "/remember that I drink tea",
     ],
 )
 def test_a_command_is_known_whatever_white_space_is_around_it(memory, text):
@@ -42,6 +43,10 @@ def test_a_command_is_known_whatever_white_space_is_around_it(memory, text):
         ("/זכור אני שותה תה", "✅ נזכר: אני שותה תה"),
         ("/recordar bebo té", "✅ Recordado: bebo té"),
         ("/RECORDAR bebo té", "✅ Recordado: bebo té"),
+        ("/recuerda que bebo té", "✅ Recordado: bebo té"),
+        ("/זכור שאני שותה תה", "✅ נזכר: אני שותה תה"),
+        ("/זכור שרה שותה תה", "✅ נזכר: שרה שותה תה"),
+        ("/remember that guy owes me ₪50", "✅ Remembered: that guy owes me ₪50"),
         ("/ayuda", "/recordar <dato>"),
         ("/עזרה", "/זכור <עובדה>"),
         ("/olvidar perro", "No recuerdo nada como “perro”"),

@@ -117,7 +117,7 @@ def test_a_name_of_ours_that_somebody_else_has_is_a_clear_error_and_nothing_is_w
         connection.execute(text(theirs))
     before = names(application)
 
-    with pytest.raises(ConfigurationError, match=r"langmem_.* langmem-plugin did not make it"):
+    with pytest.raises(ConfigurationError, match=r"langmem_.* langmem did not make it"):
         Database(empty_url)
 
     assert names(application) == before

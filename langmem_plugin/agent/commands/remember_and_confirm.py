@@ -31,6 +31,7 @@ _SHOWN = 20
 _REPEATS_YES, _REPEATS_NO = pattern_for("repeats_yes"), pattern_for("repeats_no")
 # A text that dismisses the question, or agrees to something else, decides nothing.
 _DISMISSES, _ALL = pattern_for("dismisses"), pattern_for("means_all")
+_THAT = pattern_for("introduces", "^(?:{})")
 _NO, _YES = (re.compile(rf"(?:{'|'.join(words_for(name))})\b\s*", re.IGNORECASE) for name in ("decline", "accept"))
 _NUMBERS = re.compile(r"#?\d{1,4}(?:[ ,;]{1,3}(?:and |y |ו-?)?#?\d{1,4}){0,49}", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://\S++", re.IGNORECASE)
@@ -44,7 +45,7 @@ def remember(call: CommandCall) -> str:
         return call.replies.not_remembered
     try:
         session_id = call.parts.saver.current_session(call.owner).session_id
-        made = call.service.remember(call.owner, call.rest, source_type="command", session_id=session_id)
+        made = call.service.remember(call.owner, _THAT.sub("", call.rest), source_type="command", session_id=session_id)
     except EmbeddingUnavailable:
         log.warning("remember.not_embedded", exc_info=True, extra={"owner": masked(call.owner)})
         return call.replies.no_embedding

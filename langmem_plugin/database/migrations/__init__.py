@@ -167,6 +167,6 @@ def _taken(error: BaseException | None) -> str | None:
 
 def _not_ours(name: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{name!r} is in the database already, and langmem-plugin did not make it: "
+        f"{name!r} is in the database already, and langmem did not make it: "
         "rename it, or use another database, or another schema of PostgreSQL"
     )
