@@ -163,10 +163,18 @@ def stock_journey(build: Any, asks: bool, durability: str) -> list[Any]:
     return Traveller(build(InMemorySaver(), asks=asks), durability, in_async=False).journey()
 
 
-@for_each(("durability", "in_async"), [("sync", False), ("async", False), ("async", True), ("exit", True)])
-@for_each("asks", [False, True], ids=["silent", "asking"])
+@for_each(
+    ("asks", "durability", "in_async"),
+    [
+        (False, "sync", False),
+        (False, "async", True),
+        (True, "async", False),
+        (True, "sync", True),
+        (True, "exit", True),
+    ],
+)
 @for_each("build", GRAPHS.values(), ids=GRAPHS)
-def test_every_replay_and_fork_finds_each_subgraph_as_it_was(saver, build, asks, in_async, durability):
+def test_every_replay_and_fork_finds_each_subgraph_as_it_was(saver, build, asks, durability, in_async):
     ours = Traveller(build(saver, asks=asks), durability, in_async=in_async)
 
     assert ours.journey() == stock_journey(build, asks, durability)
