@@ -475,7 +475,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         return self
 
     def allow_state_of(self, graph: "Pregel[Any, Any, Any, Any]") -> Self:
-        """Allow the classes in the declared state of this compiled graph and of its subgraphs.
+        """Allow the classes that this compiled graph and its subgraphs declare, in their state or as `response_format`.
 
         `PhoneMemory.reply` and `check` do so with the graph that they are given.
         """

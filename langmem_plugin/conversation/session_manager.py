@@ -209,15 +209,13 @@ class SessionManager:
         """The messages so far in the session of a turn."""
         return _said(self._saver.get_tuple(config))
 
-    def replace_last(self, config: RunnableConfig, message: BaseMessage) -> bool:
-        """Replace the last message of a turn's session; return False, and do nothing, if it has another id."""
+    def replace_last(self, config: RunnableConfig, message: BaseMessage) -> None:
+        """Replace the last message of a turn's session, if it has the same id."""
         own: RunnableConfig = {"configurable": dict(config["configurable"])}
         found = self._saver.get_tuple(own)
         said = _said(found)
-        if not said or message.id is None or said[-1].id != message.id:
-            return False
-        self._put(own, [*said[:-1], message], found)
-        return True
+        if said and message.id is not None and said[-1].id == message.id:
+            self._put(own, [*said[:-1], message], found)
 
     def get_conversation_history(
         self, chat: str, user_role: Role = "client", max_messages: int | None = None

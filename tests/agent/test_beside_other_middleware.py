@@ -1,6 +1,7 @@
 """The memory's middleware beside LangChain's own, before them and after them, and in the whole of a deep agent."""
 
 import warnings
+from dataclasses import dataclass
 
 import pytest
 from langchain.agents import create_agent
@@ -17,9 +18,11 @@ from langchain.agents.middleware import (
     ToolCallLimitMiddleware,
     ToolRetryMiddleware,
 )
+from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
+from pydantic import BaseModel
 
 from langmem_plugin import ConfigurationError, MemoryState
 from tests.cases import for_each
@@ -225,3 +228,39 @@ def test_a_deep_agent_whose_messages_nobody_can_read_is_refused_with_what_to_do(
     graph = create_deep_agent(model=scripted(), middleware=[memory.middleware()], checkpointer=memory.saver)
     with pytest.raises(ConfigurationError, match="state_schema=MemoryState"):
         memory.check(graph)
+
+
+class Ingredient(BaseModel):
+    name: str
+
+
+class Dish(BaseModel):
+    """A dish."""
+
+    name: str
+    of: list[Ingredient] = []
+
+
+@dataclass
+class Menu:
+    """A menu."""
+
+    dishes: list[str]
+
+
+@pytest.mark.spec("U-1")
+@for_each("answers", [Dish, Dish | Menu, ToolStrategy(Dish | Menu), AutoStrategy(Dish)])
+def test_the_structured_answer_of_an_agent_needs_no_allowing(memory, scripted, answers):
+    def cooked(messages):
+        if isinstance(messages[-1], ToolMessage):
+            return AIMessage("Dinner is found.")
+        dish = {"name": "Curry", "of": [{"name": "rice"}]}
+        return AIMessage("Here it is.", tool_calls=[{"name": "Dish", "args": dish, "id": f"c{len(messages)}"}])
+
+    agent = create_agent(
+        scripted(cooked), [], response_format=answers, middleware=[memory.middleware()], checkpointer=memory.saver
+    )
+    assert memory.check(agent) == []
+    assert memory.reply(agent, ERIN, "What is for dinner?") == "Here it is."
+    stored = agent.get_state({"configurable": {"thread_id": ERIN}}).values["structured_response"]
+    assert stored == Dish(name="Curry", of=[Ingredient(name="rice")])

@@ -321,11 +321,9 @@ def classes_of(graph: "Pregel[Any, Any, Any, Any]") -> set[type]:
     waiting: list[Any] = []
     subgraphs = [subgraph for _, subgraph in graph.get_subgraphs(recurse=True) if isinstance(subgraph, Pregel)]
     for each in (graph, *subgraphs):
-        if isinstance(each, CompiledStateGraph):
-            built = each.builder
-            waiting += [built.state_schema, built.input_schema, built.output_schema, built.context_schema]
-            waiting += [node.input_schema for node in built.nodes.values()]
-            waiting += [branch.input_schema for branches in built.branches.values() for branch in branches.values()]
+        if isinstance(each, CompiledStateGraph):  # a Send holds a whole input; else only values of channels are stored
+            waiting += [node.input_schema for node in each.builder.nodes.values()]
+        waiting += _answer_schemas(each)
         channels = [held for held in each.channels.values() if isinstance(held, BaseChannel)]
         waiting += [kind for held in channels for kind in (held.ValueType, held.UpdateType)]
     while waiting:
@@ -337,6 +335,16 @@ def classes_of(graph: "Pregel[Any, Any, Any, Any]") -> set[type]:
             found.add(kind)
             waiting += _annotations(kind)
     return found
+
+
+def _answer_schemas(graph: "Pregel[Any, Any, Any, Any]") -> Iterator[Any]:
+    """The schemas of an agent's structured answers (`create_agent(…, response_format=…)`), which no state declares: the
+    function of its model's node holds them.
+    """
+    for node in graph.nodes.values():
+        for cell in getattr(getattr(node.bound, "func", None), "__closure__", None) or ():
+            if cell != types.CellType() and type(cell.cell_contents).__module__ == "langchain.agents.structured_output":
+                yield cell.cell_contents.schema
 
 
 def _annotations(kind: type) -> Iterator[Any]:
