@@ -129,6 +129,8 @@ memory_vector = Table(  # not in `memory`: listing reads no vectors, and two mod
     ForeignKeyConstraint(
         ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
     ),
+    # Without it a deletion would look through all of the owner's vectors for each memory that goes.
+    Index("langmem_memory_vector_of", "owner", "memory_id"),
 )
 
 memory_verdicts = Table(  # one row each: how often the person was asked whether to remember something, and the answers
@@ -229,6 +231,7 @@ history_vector = Table(
         ["langmem_history_message.owner", "langmem_history_message.message_id"],
         ondelete="CASCADE",
     ),
+    Index("langmem_history_vector_of", "owner", "message_id"),
 )
 
 memory_index = Table(  # the change that an owner's collection of vectors has followed to

@@ -142,6 +142,7 @@ def second_state(empty_url, application):
 _INDEXES = (
     *("session_to_take", "session_current", "session_ended", "thread_owner_noted", "incoming_received"),
     *("question_asked", "memory_over", "memory_expires", "memory_access_at"),
+    *("memory_vector_of", "history_vector_of"),
 )
 _UNDONE = (
     "DROP TABLE langmem_acknowledged",

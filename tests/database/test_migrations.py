@@ -107,6 +107,21 @@ def _without_row_ids(connection):
     return set(connection.execute(text("SELECT name FROM pragma_table_list WHERE wr")).scalars())
 
 
+@pytest.mark.spec("A-4", "P-4")
+def test_what_goes_with_a_deleted_row_is_found_by_an_index(database_url):
+    with Database(database_url) as database, database.engine.connect() as connection:
+        found, lacking = inspect(connection), []
+        for table in found.get_table_names():
+            keys = [found.get_pk_constraint(table)["constrained_columns"]]
+            keys += [each["column_names"] for each in found.get_indexes(table)]
+            for each in found.get_foreign_keys(table):
+                columns = each["constrained_columns"]
+                if columns not in [key[: len(columns)] for key in keys]:
+                    lacking.append((table, columns))
+
+    assert lacking == []
+
+
 @pytest.mark.slow
 @pytest.mark.spec("A-4")
 @for_each(
@@ -115,6 +130,7 @@ def _without_row_ids(connection):
         ("0020", ()),
         ("0025", ("ALTER TABLE langmem_incoming DROP COLUMN sent_as",)),
         ("0028", ("DROP TABLE langmem_acknowledged",)),
+        ("0037", ("DROP INDEX langmem_memory_vector_of", "DROP INDEX langmem_history_vector_of")),
     ],
 )
 def test_what_the_second_state_holds_is_there(tmp_path, offline_model, revision, lacks):

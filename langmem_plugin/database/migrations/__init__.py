@@ -18,15 +18,15 @@ from langmem_plugin.database.operations_tables import secret
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
 
-HEAD = "0037"
+HEAD = "0038"
 """The revision this code needs: the newest file in versions/."""
 VERSION_TABLE = "langmem_version"
 _VERSION_COLUMN = "version_num VARCHAR(32) NOT NULL, CONSTRAINT langmem_version_pkc PRIMARY KEY (version_num)"
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
 
-_SECOND_STATE = tuple(f"{number:04}" for number in range(20, 36))
-"""Revisions, 0020 to 0035, that the first file in versions/ completes."""
+_SECOND_STATE = tuple(f"{number:04}" for number in range(20, 38))
+"""Revisions, 0020 to 0037, that the first file in versions/ completes."""
 _TURNS_OF_SQLITE = (
     "CREATE TABLE langmem_turn"
     " (ticket INTEGER PRIMARY KEY AUTOINCREMENT, thread VARCHAR NOT NULL, renewals INTEGER NOT NULL)"

@@ -1,4 +1,4 @@
-"""Completes the tables of a database that was made before: at revision 0020, or at any from there to 0035.
+"""Completes the tables of a database that was made before: at revision 0020, or at any from there to 0037.
 
 What is missing is made as the code has it now. So a later migration, a file of its own beside this one that names the
 one before it in `down_revision`, asks whether its change is there. A new database is made from the tables themselves
@@ -17,7 +17,7 @@ from langmem_plugin.database.memory_tables import BOUNDS, memory_index, memory_o
 from langmem_plugin.database.migrations import current_schema
 from langmem_plugin.database.schema import Owner, metadata
 
-revision = "0036"
+revision = "0038"
 down_revision = None
 
 _ADDED: tuple[tuple[str, sa.Column[Any]], ...] = (
@@ -115,7 +115,7 @@ def _drop(columns: Mapping[str, Collection[str]], indexes: Collection[str]) -> N
     for table, column in _GONE:
         if column in columns[table]:
             op.drop_column(table, column)
-    for name in ("searchable", "audit_mark", "name_alias"):
+    for name in ("searchable", "audit_mark", "name_alias", "memory_collection"):
         op.drop_table(f"langmem_{name}", if_exists=True)
 
 
