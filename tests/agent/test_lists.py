@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from langmem_plugin import PhoneMemory
+from langmem_plugin.agent.replying.reply_texts import LANGUAGES, replies_in
 from langmem_plugin.memory.find.past_messages import PastMessage
 from tests.cases import for_each
 
@@ -123,13 +124,14 @@ def test_yesterday_in_a_search_is_yesterday_where_the_person_is(memory, clock):
 
 
 @pytest.mark.spec("U-2", "I-4")
-@for_each("remove", ["remove", "delete", "מחק", "eliminar"])
-def test_an_instruction_is_removed_by_its_number(memory, clock, remove):
+@for_each("change", ["remove 1", "delete 1", "1 delete", "#1 remove", "מחק 1", "eliminar 1", "borra 1"])
+def test_an_instruction_is_removed_by_its_number(memory, clock, change):
     memory.command(ERIN, "/instructions Answer briefly")
     clock.forward(minutes=1)
     memory.command(ERIN, "/instructions Call me Erin")
 
-    assert "Answer briefly" in memory.command(ERIN, f"/instructions {remove} 1")
+    told = {replies_in(each).instruction_removed.format(text="Answer briefly") for each in LANGUAGES}
+    assert memory.command(ERIN, f"/instructions {change}") in told
     assert [each.text for each in memory.instructions.list_instructions(ERIN, active_only=False)] == ["Call me Erin"]
 
 
@@ -146,3 +148,10 @@ def test_a_search_by_a_category_or_by_words_is_answered_and_one_for_what_is_not_
         found = memory.command(ERIN, "/search salmon for dinner")
         assert "- One-pan salmon is our dinner (2026-03-01) [" in found.splitlines()[1]
         assert memory.command(ERIN, "/search unicorn") == "I found nothing about “unicorn”."
+
+
+@pytest.mark.spec("U-2", "I-4")
+def test_an_instruction_that_begins_with_a_number_is_no_change(memory):
+    assert memory.command(ERIN, "/instructions 2 options at most") == "✅ From now on: 2 options at most"
+    assert memory.command(ERIN, "/instructions 1 off") == "✅ Switched off: 2 options at most"
+    assert memory.command(ERIN, "/instructions 1 priority 9") == "✅ Priority 9 of 10: 2 options at most"

@@ -114,7 +114,13 @@ def test_without_a_long_term_memory_plain_words_belong_to_the_agent(database_url
 
 
 @pytest.mark.spec("U-2", "P-4")
-@for_each("text", ["forget everything", "Forget everything you know about me.", "תשכח הכל", "olvida todo"])
+@for_each(
+    "text",
+    [
+        *("forget everything", "Forget everything you know about me.", "תשכח הכל", "olvida todo"),
+        *("delete all my data", "please erase my data", "תמחק את כל המידע שלי", "borra todos mis datos"),
+    ],
+)
 def test_who_wants_everything_forgotten_is_asked_first_as_by_the_command(memory, text):
     memory.command(ERIN, "/remember I am vegan")
     asked = memory.command(ERIN, text)

@@ -49,6 +49,8 @@ def test_it_switches_what_is_named(memory, typed, expected):
         ("he", "/פרטיות הפעל", (True, True, None)),
         ("he", "/פרטיות רגיש הפעל", (None, None, True)),
         ("he", "/פרטיות כבה", (False, None, None)),
+        ("he", "/פרטיות הפעלה", (True, True, None)),
+        ("he", "/פרטיות כיבוי", (False, None, None)),
         ("es", "/privacidad activar", (True, True, None)),
         ("es", "/privacidad personales desactivar", (None, False, None)),
     ],
@@ -211,6 +213,13 @@ def test_without_a_yes_nothing_is_deleted(memory, said):
     assert memory.command(ERIN, said) in {None, ENGLISH.nothing_forgotten}
     memory.command(ERIN, "yes")
     assert memory.service.count(ERIN) == 1
+
+
+@pytest.mark.spec("P-4")
+@for_each("said", ["no", "no thanks", "no gracias", "לא תודה", "👎"])
+def test_who_declines_to_delete_everything_is_told_that_it_is_kept(memory, said):
+    memory.command(ERIN, "/privacy erase")
+    assert memory.command(ERIN, said) in {replies_in(each).nothing_forgotten for each in ("en", "es", "he")}
 
 
 @pytest.mark.spec("P-4")

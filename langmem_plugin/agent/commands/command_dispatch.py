@@ -22,6 +22,7 @@ from langmem_plugin.errors import LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.instruction_recognition import instruction_in
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.text_sanitizing import without_steering
 
 log = event_log(__name__)
@@ -234,8 +235,7 @@ class Commands:
         parts = self.parts
         if not parts.settings.remembers or may_be_typed(text):
             return None
-        plain = cleaned(text)
-        wanted = wants_gone(plain)
+        wanted = wants_gone(cleaned(text))
         try:
             if wanted is not None and is_remembered(parts.service, owner, wanted):
                 return Said("forget", wanted)
@@ -277,7 +277,7 @@ def _kept(call: CommandCall, command: CommandName, work: Callable[[CommandCall],
         reply = work(call)
         return without_steering(reply) if reply is not None else reply
     except LinkedLately:
-        return call.replies.linked_lately.format(off=call.typed("/link", "off"))
+        return call.replies.linked_lately.format(off=call.typed("/link", call.replies.off_word))
     except StorageFull:
         raise
     except StoreUnavailable:
@@ -295,4 +295,8 @@ def _concerns(question: OpenQuestion, written_at: datetime | None, sender: str |
 
 def _is_answer(question: OpenQuestion, text: str) -> bool:
     """Tell whether a text may be the answer to a question of this kind."""
-    return is_choice(text) if question.kind == "forget" else verdict(text) is not None
+    if question.kind == "forget":
+        return is_choice(text)
+    # "No thanks" says no to deleting and to linking. Below a reply it may be meant for the reply.
+    no = agrees(text) if question.kind != "confirm" else None
+    return verdict(text) is not None or (no is not None and not no.yes and not no.rest)

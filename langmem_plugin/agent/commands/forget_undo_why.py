@@ -8,12 +8,7 @@ from zoneinfo import ZoneInfo
 
 from langchain_core.messages import AIMessage
 
-from langmem_plugin.agent.commands.command_call_and_paging import (
-    CommandCall,
-    one_line,
-    with_day,
-    with_id,
-)
+from langmem_plugin.agent.commands.command_call_and_paging import CommandCall, one_line, with_day, with_id
 from langmem_plugin.agent.commands.memories_and_search import listed_as
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked

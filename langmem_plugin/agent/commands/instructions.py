@@ -25,6 +25,7 @@ _CHANGE = re.compile(
     r"(?:\s+#?(?P<number>\d{1,4}))?(?:\s+(?P<priority>\d{1,4}))?",
     re.IGNORECASE,
 )
+_NUMBER_FIRST = re.compile(r"\A(#?\d{1,4})\s+([^\W\d]+)")  # "2 off" is "off 2"
 _UNFINISHED = re.compile(rf"(?:{_OFF}|{_ON}|{_REMOVE}|{_RANK})(?:\s+\S+)?|[^\W\d]+\s+#?\d{{1,4}}", re.IGNORECASE)
 """Texts that are no instruction: a change whose number is missing, or whose word is misspelt."""
 _ADD = re.compile(rf"(?:{_NEW})\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
@@ -33,7 +34,7 @@ _ADD = re.compile(rf"(?:{_NEW})\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 def instructions(call: CommandCall) -> str:
     if (page := page_number(call.rest)) is not None:
         return _listed(call, page)
-    change = _CHANGE.fullmatch(call.rest)
+    change = _CHANGE.fullmatch(_NUMBER_FIRST.sub(r"\2 \1", call.rest))
     if change is not None and not (change["priority"] and not change["rank"]):
         return _changed(call, change)
     if _UNFINISHED.fullmatch(call.rest):
@@ -102,7 +103,7 @@ def _change(call: CommandCall, one: Instruction, change: re.Match[str]) -> str:
         return replies.instruction_priority_set.format(text=text, priority=ranked.priority)
     if change["remove"]:
         held.remove(call.owner, one.id)
-        return replies.forgotten.format(fact=_told(call, one))
+        return replies.instruction_removed.format(text=_told(call, one))
     switched = held.update(call.owner, one.id, active=change["on"] is not None)
     told = replies.instruction_switched_on if switched.active else replies.instruction_switched_off
     return told.format(text=_told(call, switched))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from langmem_plugin.agent.replying.reply_texts import LANGUAGES, words_in
+from langmem_plugin.agent.replying.reply_texts import LANGUAGES, words_for, words_in
 from langmem_plugin.memory.memory_types import storable
 from langmem_plugin.people.person_settings import LanguageCode
 
@@ -34,6 +34,7 @@ _COMMAND_OF: Mapping[str, CommandName] = {
 
 _NOT_ENGLISH: tuple[LanguageCode, ...] = ("he", "es")
 _LANGUAGE_OF = {word: each for each in _NOT_ENGLISH for forms in _WORDS[each].values() for word in forms.split()}
+_EVERYTHING = frozenset(words_for("everything"))
 _TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?:@\w+)?[.,:;!?]*(?:\s+(?P<rest>.*))?", re.DOTALL)
 _LONGEST_SAYING = 600  # letters of a text that is looked at
 _LONGEST_QUESTION = 80
@@ -76,8 +77,13 @@ def typed(text: str) -> Said | None:
     found = _TYPED.fullmatch(word + text[len(first) :])
     if found is None:
         return None
-    word = found["word"].casefold().replace("-", "_")
-    return Said(_COMMAND_OF.get(word), cleaned(found["rest"] or ""), word)
+    word, rest = found["word"].casefold().replace("-", "_"), cleaned(found["rest"] or "")
+    second, _, behind = rest.partition(" ")
+    if (of_two := f"{word}_{second.casefold()}") in _COMMAND_OF:  # "/time zone" is "/time_zone"
+        word, rest = of_two, cleaned(behind)
+    if _COMMAND_OF.get(word) == "forget" and rest.casefold().strip(" .!") in _EVERYTHING:
+        return Said("privacy", "erase", word)
+    return Said(_COMMAND_OF.get(word), rest, word)
 
 
 def language_of_command(text: str) -> LanguageCode | None:
