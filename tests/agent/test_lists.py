@@ -155,3 +155,23 @@ def test_an_instruction_that_begins_with_a_number_is_no_change(memory):
     assert memory.command(ERIN, "/instructions 2 options at most") == "✅ From now on: 2 options at most"
     assert memory.command(ERIN, "/instructions 1 off") == "✅ Switched off: 2 options at most"
     assert memory.command(ERIN, "/instructions 1 priority 9") == "✅ Priority 9 of 10: 2 options at most"
+
+
+@pytest.mark.spec("I-3", "U-2")
+@for_each(
+    ("typed", "told"),
+    [
+        ("/instructions if day is weekend then rest", "✅ From now on: if day is weekend: rest"),
+        (
+            '/instrucciones if topic is "or day" then responde siempre muy breve y en español, por favor',
+            '✅ A partir de ahora: si el tema es "or day": responde siempre muy breve y en español, por favor',
+        ),
+        ("/הוראות אם אני שואל על אוכל תזכיר בוטנים", '✅ מעכשיו: אם הנושא הוא "אוכל": תזכיר בוטנים'),
+        (
+            "/הוראות if day is not monday then תענה לי תמיד בקצרה ובעברית",
+            "✅ מעכשיו: אם היום לא יום שני: תענה לי תמיד בקצרה ובעברית",
+        ),
+    ],
+)
+def test_a_condition_is_told_in_the_persons_language(memory, typed, told):
+    assert memory.command(ERIN, typed) == told

@@ -1,5 +1,6 @@
 """The call of a command, and functions that put its answer on one line or on pages."""
 
+import re
 from dataclasses import dataclass
 from datetime import time, timedelta
 from zoneinfo import ZoneInfo
@@ -18,6 +19,7 @@ log = event_log(__name__)
 PAGE = 10
 _LONGEST = 200
 _SHORT_ID = 8
+_CONDITION_WORD = re.compile(r"""["“'][^"“”']*["”']|starts with|is not|[a-z]+""", re.IGNORECASE)  # what is quoted stays
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ def instruction_told(instruction: Instruction, zone: ZoneInfo, replies: Replies)
     """Return the instruction with its condition, its priority if unusual, and its last day or instant in `zone`."""
     text = one_line(instruction.text)
     if instruction.condition is not None:
-        text = replies.instruction_if.format(condition=instruction.condition, text=text)
+        words = replies.condition_words
+        condition = _CONDITION_WORD.sub(lambda found: words.get(found[0].casefold(), found[0]), instruction.condition)
+        text = replies.instruction_if.format(condition=condition, text=text)
     if instruction.priority > 1:
         text = replies.instruction_priority.format(text=text, priority=instruction.priority)
     if instruction.expires_at is not None:

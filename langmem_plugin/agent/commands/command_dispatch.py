@@ -266,9 +266,7 @@ class Commands:
 def stands_alone(text: str) -> bool:
     """Tell whether a text may be a command, or a whole answer: it is answered by itself, whatever comes with it."""
     plain = cleaned(text)
-    if may_be_typed(text) or said(plain) is not None or wants_gone(plain) is not None:
-        return True
-    return is_choice(plain)
+    return may_be_typed(text) or said(plain) is not None or wants_gone(plain) is not None or is_choice(plain)
 
 
 def _kept(call: CommandCall, command: CommandName, work: Callable[[CommandCall], str | None]) -> str | None:

@@ -49,11 +49,6 @@ def forget(call: CommandCall) -> str:
     return _ask(call, found)
 
 
-def meant(call: CommandCall) -> list[_Same]:
-    """Find the memories meant by an id, a whole text, a number of the list, or words."""
-    return _named(call) or _numbered(call) or _found(call)
-
-
 def undo(call: CommandCall) -> str:
     """Take back what was forgotten last, by whatever way, if that was just now."""
     service = call.service
@@ -204,10 +199,10 @@ def _number(text: str, many: int) -> int | None:
 
 
 def why(call: CommandCall) -> str:
-    """Explain the memories meant by an id, a number of /memories, or words."""
+    """Explain the memories meant by an id, a whole text, a number of /memories, or words."""
     if not call.rest:
         return call.replies.why_what
-    found = [same[0] for same in meant(call)[:_MOST_EXPLAINED]]
+    found = [same[0] for same in (_named(call) or _numbered(call) or _found(call))[:_MOST_EXPLAINED]]
     if not found:
         return call.replies.forget_unknown.format(words=one_line(call.rest))
     explained = [call.parts.provenance.explained(each) for each in found]

@@ -42,6 +42,7 @@ class Replies:
     """The texts of one language, as attributes; words in braces are filled in by `format`."""
 
     usage: Mapping[str, str]
+    condition_words: Mapping[str, str]
     kinds: Mapping[str, str]
     speakers: Mapping[str, str]
     switched: Mapping[str, str]
