@@ -19,10 +19,11 @@ def allowed(memory, who=ERIN):
 
 
 def test_it_shows_that_nothing_is_remembered_before_they_agreed(memory):
-    assert memory.command(ERIN, "/privacy").splitlines()[:3] == [
+    assert memory.command(ERIN, "/privacy").splitlines()[:4] == [
         "What I remember by myself from what you tell me: off",
         "Personal facts, such as where you live: off",
         "Sensitive facts, such as your health: off",
+        "These two count only while the first is on.",
     ]
     assert allowed(memory) == (None, None, None)
 
