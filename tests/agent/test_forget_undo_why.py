@@ -89,6 +89,14 @@ def test_of_several_a_number_chooses_and_a_yes_does_not(memory):
 
 
 @pytest.mark.spec("U-2")
+def test_a_number_that_is_not_there_is_asked_about_again_as_it_was_asked(memory):
+    memory.command(ERIN, "/remember I have a dog")
+    memory.command(ERIN, "/forget dog")
+    assert memory.command(ERIN, "3") == "Answer yes or no."
+    assert memory.command(ERIN, "yes") == "🗑️ Forgotten: I have a dog"
+
+
+@pytest.mark.spec("U-2")
 def test_more_than_five_are_not_all_listed(memory):
     memory.service.remember_many(ERIN, [(f"My tea number {number} is green", {}) for number in range(9)])
 

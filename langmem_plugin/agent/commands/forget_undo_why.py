@@ -73,7 +73,7 @@ def chosen_to_forget(call: CommandCall, question: Mapping[str, Any]) -> str | No
         chosen = choices[0]
     elif number is not None or yes:
         call.parts.questions.ask(call.owner, "forget", {"choices": choices})
-        return call.replies.forget_number.format(most=len(choices))
+        return call.replies.forget_number.format(most=len(choices)) if len(choices) > 1 else call.replies.forget_one
     else:
         return None
     forgotten = _forget(call, chosen)
