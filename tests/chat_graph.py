@@ -17,13 +17,14 @@ def chat_graph(
     *,
     context_schema: type | None = None,
     own_checkpointer: bool = True,
+    handle_tool_errors: bool = True,
 ) -> Any:
     """`own_checkpointer` is False where a server brings its own, as `langgraph dev` does."""
     return (
         StateGraph(MemoryState, context_schema=context_schema)
         .add_node("recall", memory.recall_node())
         .add_node("agent", agent)
-        .add_node("tools", memory.tool_node(list(tools), handle_tool_errors=True))
+        .add_node("tools", memory.tool_node(list(tools), handle_tool_errors=handle_tool_errors))
         .add_node("write", memory.write_node())
         .add_edge(START, "recall")
         .add_edge("recall", "agent")

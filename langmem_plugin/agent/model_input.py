@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langmem_plugin.agent.graph_state import Recalled, newest_of_person
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.parts_protocol import AgentParts
-from langmem_plugin.agent.person_of_run import run_config
+from langmem_plugin.agent.person_of_run import run_config, thread_of_run
 from langmem_plugin.agent.prompt_texts import as_shown, joined, late_text, standing_text, with_room
 from langmem_plugin.agent.replying.reply_notices import note_missing
 from langmem_plugin.agent.summary_of_left_out import Summaries, settled
@@ -162,7 +162,7 @@ class ModelInput:
         """
         owner = self.parts.person.owner(phone)
         messages = [sendable(message) for message in messages]
-        thread = self.parts.person.thread(owner, phone)
+        thread = (phone is None and thread_of_run()) or owner
         in_window = window(
             messages,
             max_turns=self.parts.settings.window_turns,

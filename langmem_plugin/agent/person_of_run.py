@@ -198,10 +198,6 @@ class ServedPerson:
         """Return the role: `godfather` is the account's owner; everybody else is a client."""
         return "godfather" if owner == self._godfather else "client"
 
-    def thread(self, owner: OwnerKey, phone: str | None = None) -> str:
-        """Return the conversation that is being answered."""
-        return (phone is None and thread_of_run()) or owner
-
     def beside(self, owner: OwnerKey, messages: Sequence[BaseMessage]) -> OwnerKey | None:
         """Return the other person whose memories are recalled too: in a group, if the setting says so, the account's
         owner.

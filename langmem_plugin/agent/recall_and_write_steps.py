@@ -1,9 +1,7 @@
 """The steps around a model call, put together once for a PhoneMemory: recall, the model's input, notes of use."""
 
-import asyncio
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import copy_context
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -26,6 +24,7 @@ from langmem_plugin.agent.summary_of_left_out import Summaries
 from langmem_plugin.agent.tool_node_and_id_check import StrictTools
 from langmem_plugin.conversation.config_keys import is_automated, session_id_of
 from langmem_plugin.conversation.quoted_and_own_words import own_words
+from langmem_plugin.conversation.saver import run_in
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
@@ -180,5 +179,4 @@ class TurnContext:
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """Call the function, for asynchronous callers, in a thread that knows the current run."""
-        run = partial(copy_context().run, function, *arguments)
-        return await asyncio.get_running_loop().run_in_executor(self._parts.executor, run)
+        return await run_in(self._parts.executor, partial(function, *arguments))

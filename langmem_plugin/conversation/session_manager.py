@@ -209,13 +209,11 @@ class SessionManager:
         """The messages so far in the session of a turn."""
         return _said(self._saver.get_tuple(config))
 
-    def replace_last(self, config: RunnableConfig, message: BaseMessage) -> None:
-        """Replace the last message of a turn's session, if it has the same id."""
+    def put_messages(self, config: RunnableConfig, messages: Sequence[BaseMessage]) -> None:
+        """Store these as the messages of a turn's session, each with an id."""
         own: RunnableConfig = {"configurable": dict(config["configurable"])}
-        found = self._saver.get_tuple(own)
-        said = _said(found)
-        if said and message.id is not None and said[-1].id == message.id:
-            self._put(own, [*said[:-1], message], found)
+        named = [each if each.id else each.model_copy(update={"id": new_id(messages)}) for each in messages]
+        self._put(own, named, self._saver.get_tuple(own))
 
     def get_conversation_history(
         self, chat: str, user_role: Role = "client", max_messages: int | None = None

@@ -17,11 +17,14 @@ from langgraph.types import Command, interrupt
 
 from langmem_plugin import MemoryState
 from tests.agent.test_exactly_once import die, killed
+from tests.cases import for_each
+from tests.chat_graph import chat_graph
 from tests.waiting import until
 
 pytestmark = pytest.mark.both_engines
 
 ERIN = "+972501234567"
+CONFIG = {"configurable": {"thread_id": ERIN}}
 
 
 def graph_with(memory, node, calls):
@@ -35,6 +38,17 @@ def graph_with(memory, node, calls):
     graph.add_edge(START, "recall").add_edge("recall", "agent").add_edge("tools", "agent")
     graph.add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})
     return graph.compile(checkpointer=memory.saver)
+
+
+def readme_graph(memory, tools, model):
+    def agent(state):
+        return {"messages": model.invoke(memory.prompt(state, "You order."))}
+
+    return chat_graph(memory, agent, tools, handle_tool_errors=False)
+
+
+def agent_of_langchain(memory, tools, model):
+    return create_agent(model, tools, middleware=[memory.middleware()], checkpointer=memory.saver)
 
 
 @pytest.fixture
@@ -175,3 +189,31 @@ def test_an_agent_of_langchain_sends_each_call_by_itself(memory, shop, scripted)
         scripted(), [shop.order, *shop.asking], middleware=[memory.middleware()], checkpointer=memory.saver
     )
     assert memory.check(agent) == []
+
+
+@pytest.mark.spec("C-21", "C-19")
+@for_each("build", [readme_graph, agent_of_langchain])
+@for_each("asynchronous", [False, True])
+def test_a_model_is_told_what_was_done_beside_a_tool_that_raised(memory, shop, scripted, build, asynchronous):
+    @tool
+    def breaks() -> str:
+        """Break."""
+        until(lambda: "'ordered'" in str(memory.saver.get_tuple(CONFIG).pending_writes))
+        raise ConnectionError("no signal")
+
+    def say(text):
+        return asyncio.run(memory.areply(graph, ERIN, text)) if asynchronous else memory.reply(graph, ERIN, text)
+
+    def called(messages):
+        shown.append({each.tool_call_id: each.text for each in messages if isinstance(each, ToolMessage)})
+        if "again" in messages[-1].text:
+            return AIMessage("So the order stands.")
+        return AIMessage("", tool_calls=[{"name": name, "args": {}, "id": name} for name in ("order", "breaks")])
+
+    shown = []
+    graph = build(memory, [shop.order, breaks], scripted(called))
+    assert say("order it").startswith("Something went wrong")
+    assert say("try again") == "So the order stands."
+    assert shown[-1]["order"] == "ordered"
+    assert "did not finish" in shown[-1]["breaks"]
+    assert len(shop.done()) == 1

@@ -9,13 +9,12 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
-from langgraph.channels import DeltaChannel
+from langgraph.checkpoint.serde.types import INTERRUPT
 from langgraph.types import Command, Interrupt, StateSnapshot
 from sqlalchemy import Connection
 
 from langmem_plugin.agent.citations import cites, with_sources
 from langmem_plugin.agent.commands.recognition import cleaned
-from langmem_plugin.agent.commands.remember_and_confirm import AddedQuestion, with_question
 from langmem_plugin.agent.graph_state import recalled_of
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.parts_protocol import AgentParts
@@ -128,13 +127,17 @@ class GraphRun:
             return Worded(said or self.replies.stopped, asks=True)
         return Worded(said or self.replies.nothing_said, asks=not said)
 
-    def ask_below(self, question: AddedQuestion) -> None:
-        """Add the question to the newest reply of the conversation, where the person sees it."""
-        if isinstance(self.graph.channels.get("messages"), DeltaChannel):  # the list is not stored
-            return
-        newest = next(iter(self.parts.sessions.messages_of_turn(self.config)[-1:]), None)
-        if isinstance(newest, AIMessage):
-            self.parts.sessions.replace_last(self.config, with_question(newest, question))
+    def keep_done(self) -> None:
+        """Keep the results of calls that were done beside one that raised: the model would be told to repeat them."""
+        written = getattr(self.parts.saver.get_tuple(self.config), "pending_writes", None) or ()
+        said = self.parts.sessions.messages_of_turn(self.config)
+        calls = {call["id"] for each in said if isinstance(each, AIMessage) for call in each.tool_calls}
+        given = [value.get("messages") if isinstance(value, dict) else value for _, _, value in written]
+        held = [each for one in given if isinstance(one, list) for each in one]
+        done = [each for each in held if getattr(each, "tool_call_id", "") in calls]
+        # An open question would end with the checkpoint that it was asked on top of.
+        if done and all(channel != INTERRUPT for _, channel, _ in written):
+            self.parts.sessions.put_messages(self.config, [*said, *done])
 
     def text(self, result: Any, own: Sequence[BaseMessage]) -> str:
         """Return the words of a run that leaves no trace: all its messages are its own, except those it was given."""

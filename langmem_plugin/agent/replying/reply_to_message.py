@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphRecursionError
 from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.commands.command_dispatch import Commands, Reading
 from langmem_plugin.agent.commands.recognition import cleaned
-from langmem_plugin.agent.commands.remember_and_confirm import AddedQuestion, question_below
+from langmem_plugin.agent.commands.remember_and_confirm import AddedQuestion, question_below, with_question
 from langmem_plugin.agent.graph_check import check, own_steps
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.parts_protocol import AgentParts
@@ -373,17 +373,16 @@ class Channel:
             if task.message.raise_errors or isinstance(error, TurnLost | UnknownSession | StoreUnavailable):
                 raise
             text = self._told_instead(error, task, thread)
+            self._run_of(task, config, thread).keep_done()
         text = task.notices.below(text, task.replies)
         if question is not None:
-            text = self._asking(task, text, question, config, ids)
+            text = self._asking(text, question, config, ids)
         else:
             self.parts.saver.write_now(config, lambda to: self.claims.answered(to, thread, ids, text), along)
         yield from self._send(task, text, thread, ids)
         return dict.fromkeys(ids or [""], text)
 
-    def _asking(
-        self, task: _Task, reply: str, question: AddedQuestion, config: RunnableConfig, ids: Sequence[str]
-    ) -> str:
+    def _asking(self, reply: str, question: AddedQuestion, config: RunnableConfig, ids: Sequence[str]) -> str:
         """Return the reply with the question below it. Keep both as the answer in the transaction that opens the
         question.
 
@@ -398,7 +397,9 @@ class Channel:
             log.warning("confirmation.not_asked", exc_info=True, extra={"phone": masked(thread)})
             return reply
         try:
-            self._run_of(task, config, OwnerKey(thread)).ask_below(question)
+            said = self.parts.sessions.messages_of_turn(config)
+            if said and isinstance(said[-1], AIMessage):
+                self.parts.sessions.put_messages(config, [*said[:-1], with_question(said[-1], question)])
         except StoreUnavailable:
             log.warning("confirmation.not_in_history", exc_info=True, extra={"phone": masked(thread)})
         return text
