@@ -97,6 +97,20 @@ def test_a_number_that_is_not_there_is_asked_about_again_as_it_was_asked(memory)
 
 
 @pytest.mark.spec("U-2")
+@for_each("several", ["both", "All of them.", "las dos", "שניהם"])
+def test_several_at_once_are_asked_about_again_and_all_stay(memory, several):
+    for fact in ("I drink black tea", "I drink green tea"):
+        memory.command(ERIN, f"/remember {fact}")
+    memory.command(ERIN, "/forget tea")
+    assert memory.command(ERIN, several) in {
+        replies_in(each).forget_number.format(most=2) for each in ("en", "es", "he")
+    }
+    assert len(texts(memory)) == 2
+    memory.command(ERIN, "1")
+    assert len(texts(memory)) == 1
+
+
+@pytest.mark.spec("U-2")
 def test_more_than_five_are_not_all_listed(memory):
     memory.service.remember_many(ERIN, [(f"My tea number {number} is green", {}) for number in range(9)])
 

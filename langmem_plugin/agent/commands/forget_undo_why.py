@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage
 
 from langmem_plugin.agent.commands.command_call_and_paging import CommandCall, one_line, with_day, with_id
 from langmem_plugin.agent.commands.memories_and_search import listed_as
+from langmem_plugin.agent.replying.reply_texts import pattern_for
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -29,6 +30,7 @@ _PLAIN_NUMBER = re.compile(r"[\s#]*+(\d{1,3})[\s.!]*+")
 _SHOWN, _LOOKED_AT = 5, 50
 _MOST_EXPLAINED = 3
 _ID = re.compile(r"\[?([0-9a-f]{8}[0-9a-f-]{0,28})\]?", re.IGNORECASE)
+_SEVERAL = pattern_for("means_several", "[ .!]*(?:{})[ .!]*")
 _UNDONE_WITHIN = timedelta(minutes=10)
 
 _Same = Sequence[Memory]
@@ -61,8 +63,8 @@ def undo(call: CommandCall) -> str:
     return call.replies.nothing_to_undo
 
 
-def chosen_to_forget(call: CommandCall, question: Mapping[str, Any]) -> str | None:
-    """Reply to the person's answer to `question`; None if the text is no answer to it."""
+def chosen_to_forget(call: CommandCall, question: Mapping[str, Any]) -> str:
+    """Reply to the person's answer to `question`; ask again if it chooses none or several."""
     choices: list[list[tuple[str, int]]] = question["choices"]
     number, yes = _number(call.rest, len(choices)), _verdict(call.rest)
     if yes is False:
@@ -71,11 +73,9 @@ def chosen_to_forget(call: CommandCall, question: Mapping[str, Any]) -> str | No
         chosen = choices[number - 1]
     elif yes and len(choices) == 1:
         chosen = choices[0]
-    elif number is not None or yes:
+    else:  # a number that is not there, or several
         call.parts.questions.ask(call.owner, "forget", {"choices": choices})
         return call.replies.forget_number.format(most=len(choices)) if len(choices) > 1 else call.replies.forget_one
-    else:
-        return None
     forgotten = _forget(call, chosen)
     return call.replies.forgotten.format(fact=forgotten) if forgotten is not None else call.replies.forget_changed
 
@@ -176,7 +176,7 @@ def _forget(call: CommandCall, chosen: Sequence[tuple[str, int]]) -> str | None:
 
 def is_choice(text: str) -> bool:
     """Tell whether a text may be the answer to a question of this kind."""
-    return _verdict(text) is not None or _number(text, _SHOWN) is not None
+    return _verdict(text) is not None or _number(text, _SHOWN) is not None or bool(_SEVERAL.fullmatch(text))
 
 
 def _verdict(text: str) -> bool | None:
