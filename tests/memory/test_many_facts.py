@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from langmem_plugin.errors import StorageFull
 from langmem_plugin.insight.recommendations import Recommendations
@@ -119,3 +119,23 @@ def test_postgresql_reads_each_vector_once_before_it_has_statistics(
             counted = text("SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = :table")
             fetched = connection.execute(counted, {"table": f"langmem_{table}_vector"}).scalar()
     assert 300 <= fetched <= 3 * 300  # all of each to compare it, and its checksum
+
+
+@pytest.mark.spec("M-10", "W-6")
+def test_a_statement_takes_few_parameters_however_many_memories_it_is_about(memory, clock):
+    given = []
+
+    def note(_connection, _cursor, _statement, parameters, _context, executemany):
+        given.extend(map(len, parameters if executemany else [parameters]))
+
+    event.listen(memory.database.engine, "before_cursor_execute", note)
+    made = memory.remember_many(ERIN, [(f"note {number}", {}) for number in range(300)])
+    memory.history.add(ERIN, [PastMessage(f"m{at}", "s", "person", f"talk {at}", clock()) for at in range(300)])
+    ids = [each.id for each in made]
+    with memory.database.write() as connection:
+        assert memory.repository.ids_there(connection, ERIN, ids) == set(ids)
+        assert memory.repository.set_status(connection, ERIN, ids, "archived", now=clock()) == 300
+        assert memory.repository.remove(connection, ERIN, ids) == 300
+
+    assert given
+    assert max(given) < 50

@@ -1,6 +1,5 @@
 """The search in everything that was said: "what did I say about …", also of sessions that have ended."""
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
@@ -12,7 +11,6 @@ from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.owners_and_erasures import erasures_seen, owner_key, refuse_erased
-from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.find.corpus_cache import CorpusCache, Entry
@@ -32,6 +30,7 @@ from langmem_plugin.memory.keep.changes_and_checksums import (
     begin_change,
     begin_removal,
     each_row,
+    is_any,
     microseconds,
     owned,
 )
@@ -213,8 +212,8 @@ class MessageHistory:
         """Delete messages by (owner, message id); their owners' readers start again."""
         for owner in {whose for whose, _ in keys}:
             begin_removal(connection, owner)
-            for part in in_parts([message_id for whose, message_id in keys if whose == owner]):
-                connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
+            theirs = [message_id for whose, message_id in keys if whose == owner]
+            connection.execute(delete(table).where(table.c.owner == owner, is_any(table.c.message_id, theirs)))
 
     def _embedded(self, messages: Iterable[PastMessage]) -> Vectors:
         """Return the vectors by text. A model may be slow: nobody is to wait for it in a transaction."""
@@ -254,8 +253,8 @@ class MessageHistory:
 
     def _by_ids(self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str]) -> dict[str, PastMessage]:
         mine, encryption = select(*STORED).where(table.c.owner == owner), encryption_of(connection)
-        parts = (all_rows(connection, mine.where(table.c.message_id.in_(part))) for part in in_parts(message_ids))
-        found = self._damages.whole("message", itertools.chain.from_iterable(parts), as_message, encryption)
+        rows = all_rows(connection, mine.where(is_any(table.c.message_id, message_ids)))
+        found = self._damages.whole("message", rows, as_message, encryption)
         return {each.message_id: each for each in found}
 
     def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
@@ -281,7 +280,7 @@ def _among(connection: Connection, owner: OwnerKey, where: Filter) -> Sequence[s
     """Return the ids of what the filter lets through; None for everything."""
     fitting: list[ColumnElement[bool]] = []
     if where.sessions:
-        fitting.append(table.c.session_id.in_(where.sessions))
+        fitting.append(is_any(table.c.session_id, where.sessions))
     if where.created_after is not None:
         fitting.append(table.c.said_at >= where.created_after)
     if where.created_before is not None:

@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from sqlalchemy import (
     JSON,
     BigInteger,
+    BindParameter,
+    Boolean,
     Column,
     ColumnElement,
     Connection,
@@ -22,23 +24,23 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    any_,
     bindparam,
     cast,
-    func,
-    literal_column,
     select,
     type_coerce,
     update,
 )
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, TypeDecorator, TypeEngine
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import memory, memory_owner
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import Instant, Json, Name, Tags, in_parts, inserts, name_to_store, to_store
+from langmem_plugin.database.schema import Instant, Json, Name, Tags, inserts, name_to_store, to_store
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -101,7 +103,7 @@ def begin_removal(connection: Connection, owner: OwnerKey) -> None:
     connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
 
-class _Names(TypeDecorator[Sequence[str]]):
+class Names(TypeDecorator[Sequence[str]]):
     """Short texts that a statement is given as one value, however many they are."""
 
     impl = JSON
@@ -114,28 +116,41 @@ class _Names(TypeDecorator[Sequence[str]]):
         return [name_to_store(each) for each in value or ()]
 
 
-def is_any(column: Column[Any], parameter: str) -> dict[str, ColumnElement[bool]]:
-    """Return, by the dialect's name, the condition that a column is one of the texts of a parameter."""
-    listed: Select[Any] = select(literal_column("value")).select_from(
-        func.json_each(bindparam(parameter, type_=_Names))
-    )
-    return {"sqlite": column.in_(listed), "postgresql": column == any_(bindparam(parameter, type_=_Names))}
+class _IsAny(FunctionElement[bool]):
+    type = Boolean()
+    inherit_cache = True
 
 
-_STATES = Prepared(
-    {dialect: select(*_COLUMNS).where(among) for dialect, among in is_any(memory_owner.c.owner, "owners").items()}
-)
+@compiles(_IsAny, "sqlite")
+def _in_json(condition: _IsAny, compiler: SQLCompiler, **options: Any) -> str:
+    column, texts = (compiler.process(each, **options) for each in condition.clauses)
+    return f"{column} IN (SELECT value FROM json_each({texts}))"  # noqa: S608 - compiled
+
+
+@compiles(_IsAny, "postgresql")
+def _in_array(condition: _IsAny, compiler: SQLCompiler, **options: Any) -> str:
+    column, texts = (compiler.process(each, **options) for each in condition.clauses)
+    return f"{column} = ANY ({texts})"
+
+
+def is_any(column: Column[Any], texts: Sequence[str] | BindParameter[Any]) -> ColumnElement[bool]:
+    """Return the condition that a column is one of the texts, which may be many.
+
+    Not IN: from its sixth run on a connection on, PostgreSQL compares each of the owner's rows with each text.
+    """
+    given = texts if isinstance(texts, BindParameter) else bindparam(None, list(texts), type_=Names, unique=True)
+    return _IsAny(column, given)
+
+
+_STATES = Prepared(select(*_COLUMNS).where(is_any(memory_owner.c.owner, bindparam("owners", type_=Names))))
 
 
 def owned(
     connection: Connection, owner: OwnerKey, row_id: Column[Any], ids: Sequence[str], *also: ColumnElement[bool]
 ) -> set[str]:
     """Return those of the ids that the owner has, in whatever state, also where the row is damaged."""
-    found: set[str] = set()
-    for part in in_parts(ids):
-        mine = select(row_id).where(row_id.table.c.owner == owner, row_id.in_(part), *also)
-        found.update(connection.execute(mine).scalars())
-    return found
+    mine = select(row_id).where(row_id.table.c.owner == owner, is_any(row_id, ids), *also)
+    return set(connection.execute(mine).scalars())
 
 
 def owners_of_memory(connection: Connection, memory_id: str) -> list[str]:

@@ -60,10 +60,6 @@ _SEALED: dict[Kind, SealedTable] = {
 _READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object | None]]] = [
     ("memory", select(*STORED).where(memory.c.status != "forgotten"), as_memory),
     *((kind, select(*sealed.stored()), sealed.read) for kind, sealed in _SEALED.items()),
-    (
-        "memory vector",
-        _vectors(memory_vector, memory_vector.c.memory_id).join(memory),
-        partial(_vector, memory_vector),
-    ),
+    ("memory vector", _vectors(memory_vector, memory_vector.c.memory_id), partial(_vector, memory_vector)),
     ("message vector", _vectors(history_vector, history_vector.c.message_id), partial(_vector, history_vector)),
 ]

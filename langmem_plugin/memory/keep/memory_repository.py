@@ -34,6 +34,7 @@ from langmem_plugin.facts import Statement, subjects
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.keep.changes_and_checksums import (
     Damages,
+    Names,
     as_stored,
     begin_change,
     begin_removal,
@@ -194,7 +195,7 @@ class MemoryRepository:
         self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str], *, now: datetime
     ) -> dict[str, int]:
         """Count one use of each memory that is active; return how often each was used. Nothing else changes."""
-        active = (memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
+        active = (memory.c.owner == owner, is_any(memory.c.memory_id, memory_ids), memory.c.status == "active")
         # It takes no change number: every process would read the owner anew for each reply. The rows are locked in the
         # same order by all, else two replies that use the same shared memories would wait for each other.
         held = select(memory.c.memory_id).where(*active).order_by(memory.c.memory_id).with_for_update()
@@ -220,14 +221,10 @@ class MemoryRepository:
     ) -> int:
         """Move those that are live to `status`; return how many."""
         number, _ = begin_change(connection, owner)
-        moved: list[str] = []
-        for part in in_parts(memory_ids):
-            moved += connection.execute(
-                update(memory)
-                .where(memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE), if_still)
-                .values(status=status, change=number, revision=memory.c.revision + 1, updated_at=now)
-                .returning(memory.c.memory_id)
-            ).scalars()
+        mine = (memory.c.owner == owner, is_any(memory.c.memory_id, memory_ids), memory.c.status.in_(LIVE), if_still)
+        values = {"status": status, "change": number, "revision": memory.c.revision + 1, "updated_at": now}
+        changed = update(memory).where(*mine).values(values).returning(memory.c.memory_id)
+        moved = connection.execute(changed).scalars().all()
         record_all(connection, [Done(_BECAME.get(status, "memory.changed"), owner, each) for each in moved])
         return len(moved)
 
@@ -243,10 +240,8 @@ class MemoryRepository:
         many were deleted.
         """
         begin_removal(connection, owner)
-        deleted: list[str] = []
-        for part in in_parts(memory_ids):
-            doomed = delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still)
-            deleted += connection.execute(doomed.returning(memory.c.memory_id)).scalars()
+        doomed = delete(memory).where(memory.c.owner == owner, is_any(memory.c.memory_id, memory_ids), if_still)
+        deleted = connection.execute(doomed.returning(memory.c.memory_id)).scalars().all()
         record_all(connection, [Done("memory.purged", owner, each) for each in deleted])
         return len(deleted)
 
@@ -338,8 +333,8 @@ class MemoryRepository:
         found = self._those(connection, owner, is_over, order=_LAST_CHANGED, most=_MOST_OVER)
         for part in in_parts(list(messages)):
             stored = as_stored(encryption_of(connection), owner, memory.c.source_id, part)
-            of_sessions = memory.c.session_id.in_({messages[each] for each in part})
-            found += self._those(connection, owner, of_sessions, or_(is_over, memory.c.source_id.in_(stored)))
+            of_sessions = is_any(memory.c.session_id, [*{messages[each] for each in part}])
+            found += self._those(connection, owner, of_sessions, or_(is_over, is_any(memory.c.source_id, stored)))
         return list({each.id: each for each in found}.values())
 
     def slotted(
@@ -481,8 +476,7 @@ class MemoryRepository:
 def _of_owner(columns: Sequence[ColumnElement[Any]], **listed: Column[Any]) -> Prepared:
     """Return the statement for an owner's memories, in each column one of the texts given by its name."""
     mine = select(*columns).where(memory.c.owner == bindparam("of_owner"))
-    asked = [is_any(column, name) for name, column in listed.items()]
-    return Prepared({dialect: mine.where(*(each[dialect] for each in asked)) for dialect in asked[0]})
+    return Prepared(mine.where(*(is_any(column, bindparam(name, type_=Names)) for name, column in listed.items())))
 
 
 _BY_IDS = _of_owner(STORED, memory_ids=memory.c.memory_id)

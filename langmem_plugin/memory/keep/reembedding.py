@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, select, tuple_, update
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.encryption import Encryption
@@ -26,7 +26,7 @@ from langmem_plugin.memory.find.past_messages import PastMessage, as_message
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.changes_and_checksums import AnyRow, Damages, Kind, all_rows, begin_change
 from langmem_plugin.memory.keep.memory_row_mapping import STORED, as_memory
-from langmem_plugin.memory.keep.vectors import NAMED_BY, StoredVectors
+from langmem_plugin.memory.keep.vectors import NAMED_BY, StoredVectors, vector_columns
 from langmem_plugin.memory.memory_types import Memory, storable
 
 log = event_log(__name__)
@@ -87,9 +87,7 @@ class Reembedding:
         """Return how many texts have no vector of the present model; until then words alone find them."""
         with self._database.read() as connection:
             return sum(
-                connection.scalar(
-                    select(func.count()).select_from(self._joined(of)).where(of.vectors.c.vector.is_(None))
-                )
+                connection.scalar(select(func.count()).select_from(of.texts).where(self._is_missing(of)))
                 for of in (MEMORIES, MESSAGES)
             )
 
@@ -161,13 +159,7 @@ class Reembedding:
         A text the model has no vector for is passed by. Raises EmbeddingUnavailable.
         """
         key = of.texts.c[of.name]
-        missing = (
-            select(*of.columns)
-            .select_from(self._joined(of))
-            .where(of.vectors.c.vector.is_(None))
-            .order_by(of.texts.c.owner, key)
-            .limit(_BATCH)
-        )
+        missing = select(*of.columns).where(self._is_missing(of)).order_by(of.texts.c.owner, key).limit(_BATCH)
         after = ("", "")
         while True:
             with self._database.read() as connection:
@@ -212,12 +204,6 @@ class Reembedding:
                     self._vectors.put(connection, row.owner, [(row_id, vector)], of.vectors)
         return len(embedded)
 
-    def _joined(self, of: Texts) -> Any:
-        return of.texts.outerjoin(
-            of.vectors,
-            and_(
-                of.vectors.c.owner == of.texts.c.owner,
-                of.vectors.c[of.name] == of.texts.c[of.name],
-                of.vectors.c.model == self._vectors.model,
-            ),
-        )
+    def _is_missing(self, of: Texts) -> ColumnElement[bool]:
+        vector, _ = vector_columns(self._vectors.model, of.texts)
+        return vector.is_(None)

@@ -13,7 +13,7 @@ from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import in_parts, inserts
 from langmem_plugin.errors import DecryptionRefused, EmbeddingDimMismatchError, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.keep.changes_and_checksums import Damages, Kind, checksum_of_vector, each_row
+from langmem_plugin.memory.keep.changes_and_checksums import Damages, Kind, checksum_of_vector, each_row, is_any
 
 Vector: TypeAlias = NDArray[np.float32]  # shape (dimension,), length 1
 Matrix: TypeAlias = NDArray[np.float32]  # shape (rows, dimension), every row of length 1
@@ -182,8 +182,7 @@ class StoredVectors:
 
     def _named(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         mine = _MEMORY_VECTORS.where(memory_vector.c.owner == owner, memory_vector.c.model == self.model)
-        for part in in_parts(memory_ids):
-            yield from self.read(connection, owner, mine.where(memory_vector.c.memory_id.in_(part)))
+        return self.read(connection, owner, mine.where(is_any(memory_vector.c.memory_id, memory_ids)))
 
 
 def compared(vectors: Iterable[tuple[str, bytes]], vector: Vector) -> list[tuple[str, float]]:
@@ -201,7 +200,7 @@ def move_vectors(
     held = select(table.c.model, table.c[name], table.c.vector, table.c.checksum).where(table.c.owner == source)
     for part in in_parts(list(ids)):
         arriving = []
-        for model, old, *stored in connection.execute(held.where(table.c[name].in_(part))).all():
+        for model, old, *stored in connection.execute(held.where(is_any(table.c[name], part))).all():
             plain = opened_vector(encryption, vector_place(table, source, model, old), stored)
             if plain is not None:
                 values = vector_values(encryption, vector_place(table, target, model, ids[old]), plain)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, Connection, Table, delete, insert, select, update
+from sqlalchemy import Column, Connection, delete, insert, select, update
 
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import (
@@ -29,7 +29,7 @@ from langmem_plugin.memory.find import past_messages
 from langmem_plugin.memory.instructions import standing_instructions
 from langmem_plugin.memory.instructions.standing_instructions import same
 from langmem_plugin.memory.keep import categories, usage_and_verdicts
-from langmem_plugin.memory.keep.changes_and_checksums import all_rows, begin_change, begin_removal, owned
+from langmem_plugin.memory.keep.changes_and_checksums import all_rows, begin_change, begin_removal, is_any, owned
 from langmem_plugin.memory.keep.memory_repository import MemoryRepository
 from langmem_plugin.memory.keep.memory_row_mapping import valid
 from langmem_plugin.memory.keep.usage_and_verdicts import move_verdicts
@@ -163,7 +163,7 @@ class OwnerMerge:
         move_vectors(connection, memory_vector, source, target, ids)
         uses = [each for each in usage_and_verdicts.logged(connection, source) if each.memory_id in ids]
         usage_and_verdicts.keep(connection, target, [replace(each, memory_id=ids[each.memory_id]) for each in uses])
-        _delete(connection, source, memory.c.memory_id, memory_vector, list(ids))
+        _delete(connection, source, memory.c.memory_id, list(ids))
         return ids
 
 
@@ -180,11 +180,9 @@ def _all(connection: Connection, owner: OwnerKey, row_id: Column[Any]) -> Sequen
     return connection.execute(select(row_id).where(table.c.owner == owner).order_by(order)).scalars().all()
 
 
-def _delete(connection: Connection, owner: OwnerKey, row_id: Column[Any], vectors: Table, ids: Sequence[str]) -> None:
-    """Delete rows that were copied; vectors first, or the deletion of each row would search all vectors."""
-    for column in (vectors.c[row_id.name], row_id):
-        for part in in_parts(ids):
-            connection.execute(delete(column.table).where(column.table.c.owner == owner, column.in_(part)))
+def _delete(connection: Connection, owner: OwnerKey, row_id: Column[Any], ids: Sequence[str]) -> None:
+    """Delete rows that were copied, with their vectors."""
+    connection.execute(delete(row_id.table).where(row_id.table.c.owner == owner, is_any(row_id, ids)))
 
 
 def _contradicted(facts: Sequence[Stated], arrived: Collection[str]) -> dict[str, _Mark]:
@@ -242,7 +240,7 @@ def _messages(
     """Move messages, which can be searched; as `_memories`. One in two sessions goes by both ids, as in the search."""
     table, encryption, moved = history_message, encryption_of(connection), dict[str, str]()
     for part in in_parts(message_ids):
-        here = (table.c.owner == source, table.c.message_id.in_(part))
+        here = (table.c.owner == source, is_any(table.c.message_id, part))
         rows = all_rows(connection, select(*past_messages.STORED).where(*here).order_by(table.c.change))
         read = ((past_messages.as_message(row, encryption), row.of_session) for row in rows)
         held = {made.message_id: (made, session) for made, session in read if made is not None}
@@ -263,7 +261,7 @@ def _messages(
             connection.execute(insert(table), [each | {"change": first + at} for at, each in enumerate(arriving)])
         move_vectors(connection, history_vector, source, target, ids)
         moved |= ids
-    _delete(connection, source, table.c.message_id, history_vector, list(moved))
+    _delete(connection, source, table.c.message_id, list(moved))
     return moved
 
 
