@@ -33,6 +33,8 @@ def test_a_condition_in_words_becomes_one(memory, erin):
     page = erin.do("instructions", text="if day is weekend then say good morning twice")
     assert only(memory).condition == "day is weekend"
     assert 'Only if <code dir="ltr">day is weekend</code>' in page
+    memory.person_settings.set_language(ERIN, "he")
+    assert '<code dir="rtl">היום הוא סוף השבוע</code>' in erin.see("instructions")
 
 
 @for_each(("text", "told"), [("", "no text in it"), ("x" * 1_001, "too long")])

@@ -19,7 +19,7 @@ log = event_log(__name__)
 PAGE = 10
 _LONGEST = 200
 _SHORT_ID = 8
-_CONDITION_WORD = re.compile(r"""["“'][^"“”']*["”']|starts with|is not|[a-z]+""", re.IGNORECASE)  # what is quoted stays
+_CONDITION_WORD = re.compile(r"""["“'][^"“”']*["”']|starts with|is not|[a-z]+""", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,16 @@ def keep_order(parts: AgentParts, owner: OwnerKey, order: Spoken, zone: ZoneInfo
     )
 
 
+def condition_told(condition: str, replies: Replies) -> str:
+    """Return a condition in the language of the replies; what stands in quotes stays."""
+    return _CONDITION_WORD.sub(lambda found: replies.condition_words.get(found[0].casefold(), found[0]), condition)
+
+
 def instruction_told(instruction: Instruction, zone: ZoneInfo, replies: Replies) -> str:
     """Return the instruction with its condition, its priority if unusual, and its last day or instant in `zone`."""
     text = one_line(instruction.text)
     if instruction.condition is not None:
-        words = replies.condition_words
-        condition = _CONDITION_WORD.sub(lambda found: words.get(found[0].casefold(), found[0]), instruction.condition)
-        text = replies.instruction_if.format(condition=condition, text=text)
+        text = replies.instruction_if.format(condition=condition_told(instruction.condition, replies), text=text)
     if instruction.priority > 1:
         text = replies.instruction_priority.format(text=text, priority=instruction.priority)
     if instruction.expires_at is not None:

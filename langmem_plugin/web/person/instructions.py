@@ -86,14 +86,9 @@ def _changed(
 def _as_seen(visit: Visit, instruction_id: str, seen: str) -> Instruction:
     """The instruction, still as the page showed it. Raises StaleMemory if it has changed since."""
     held = visit.memory.instructions.get(visit.owner, instruction_id)
-    if seen != version_of(held):
+    if seen != held.updated_at.isoformat():
         raise StaleMemory(f"instruction {instruction_id} has changed since: read it again")
     return held
-
-
-def version_of(instruction: Instruction) -> str:
-    """The version of an instruction that a page showed."""
-    return instruction.updated_at.isoformat()
 
 
 def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", of: str = "") -> Response:
@@ -105,7 +100,6 @@ def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", o
         at="instructions",
         # In force first, in the order in which they override one another.
         instructions=sorted(found, key=lambda each: not each.is_in_force(now)),
-        version_of=version_of,
         is_over=lambda each: each.expires_at is not None and each.expires_at <= now,
         typed=typed,
         done=done,

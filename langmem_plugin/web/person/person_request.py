@@ -13,6 +13,8 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from langmem_plugin.agent.commands.command_call_and_paging import condition_told
+from langmem_plugin.agent.replying.reply_texts import replies_in
 from langmem_plugin.errors import NotAuthorized
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.people.person_settings import LanguageCode
@@ -48,6 +50,7 @@ class Visit:
             day=self.day,
             clock=self.clock,
             number=lambda amount: format_decimal(amount, locale=self.language),
+            condition=lambda text: condition_told(text, replies_in(self.language)),
             remembers=self.memory.settings.remembers,
             **values,
         )
