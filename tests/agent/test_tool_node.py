@@ -217,3 +217,25 @@ def test_a_model_is_told_what_was_done_beside_a_tool_that_raised(memory, shop, s
     assert shown[-1]["order"] == "ordered"
     assert "did not finish" in shown[-1]["breaks"]
     assert len(shop.done()) == 1
+
+
+@pytest.mark.spec("C-19", "C-21")
+@for_each("ids, told", [((None, None), "hello"), (("m1", "m2"), "pay?")])
+def test_what_follows_an_apology_is_no_answer_to_what_a_tool_asked_beside_one_that_raised(
+    memory, shop, scripted, ids, told
+):
+    @tool
+    def breaks() -> str:
+        """Break."""
+        until(lambda: "'pay?'" in str(memory.saver.get_tuple(CONFIG).pending_writes))
+        raise ConnectionError("no signal")
+
+    def called(messages):
+        if "buy" not in messages[-1].text:
+            return AIMessage("hello")
+        return AIMessage("", tool_calls=[{"name": name, "args": {}, "id": name} for name in ("pay", "breaks")])
+
+    graph = agent_of_langchain(memory, [shop.asking[0], breaks], scripted(called))
+    assert memory.reply(graph, ERIN, "buy it", message_id=ids[0]).startswith("Something went wrong")
+    assert memory.reply(graph, ERIN, "hello?", message_id=ids[1]) == told
+    assert shop.done() == []

@@ -127,16 +127,19 @@ class GraphRun:
             return Worded(said or self.replies.stopped, asks=True)
         return Worded(said or self.replies.nothing_said, asks=not said)
 
-    def keep_done(self) -> None:
-        """Keep the results of calls that were done beside one that raised: the model would be told to repeat them."""
+    def keep_done(self, *, ends_question: bool) -> None:
+        """Keep the results of calls that were done beside one that raised: the model would be told to repeat them. A
+        question that was asked beside it stays open, unless the apology is kept nowhere: nobody would know that it was
+        not seen, and the next words would answer it.
+        """
         written = getattr(self.parts.saver.get_tuple(self.config), "pending_writes", None) or ()
         said = self.parts.sessions.messages_of_turn(self.config)
         calls = {call["id"] for each in said if isinstance(each, AIMessage) for call in each.tool_calls}
         given = [value.get("messages") if isinstance(value, dict) else value for _, _, value in written]
         held = [each for one in given if isinstance(one, list) for each in one]
         done = [each for each in held if getattr(each, "tool_call_id", "") in calls]
-        # An open question would end with the checkpoint that it was asked on top of.
-        if done and all(channel != INTERRUPT for _, channel, _ in written):
+        # A question ends with the checkpoint that it was asked on top of.
+        if ends_question if any(channel == INTERRUPT for _, channel, _ in written) else done:
             self.parts.sessions.put_messages(self.config, [*said, *done])
 
     def text(self, result: Any, own: Sequence[BaseMessage]) -> str:

@@ -373,7 +373,7 @@ class Channel:
             if task.message.raise_errors or isinstance(error, TurnLost | UnknownSession | StoreUnavailable):
                 raise
             text = self._told_instead(error, task, thread)
-            self._run_of(task, config, thread).keep_done()
+            self._run_of(task, config, thread).keep_done(ends_question=not ids)
         text = task.notices.below(text, task.replies)
         if question is not None:
             text = self._asking(text, question, config, ids)
