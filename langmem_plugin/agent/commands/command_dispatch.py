@@ -275,7 +275,7 @@ def _kept(call: CommandCall, command: CommandName, work: Callable[[CommandCall],
         reply = work(call)
         return without_steering(reply) if reply is not None else reply
     except LinkedLately:
-        return call.replies.linked_lately.format(off=call.typed("/link", call.replies.off_word))
+        return call.replies.linked_lately.format(off=call.typed("/link", call.replies.off_word.format(number="")))
     except StorageFull:
         raise
     except StoreUnavailable:

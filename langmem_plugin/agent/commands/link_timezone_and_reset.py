@@ -51,7 +51,7 @@ def link_answered(call: CommandCall, details: Mapping[str, Any]) -> str:
     sides = (owner, other) if waited else (other, owner)
     if not people.link_agreed(*sides, waited=waited):
         return replies.link_wrong
-    return replies.linked.format(off=call.typed("/link", replies.off_word))
+    return replies.linked.format(off=call.typed("/link", replies.off_word.format(number="")))
 
 
 def _asked(call: CommandCall, other: str, *, waited: bool) -> str:
@@ -70,7 +70,7 @@ def _listed(call: CommandCall) -> list[str]:
     if len(channels) == 1:
         return []
     lines = [f"{number}. {_named(each)}" for number, each in enumerate(channels, 1)]
-    off = call.typed("/link", f"{call.replies.off_word} {len(channels)}")
+    off = call.typed("/link", call.replies.off_word.format(number=len(channels)))
     return [call.replies.links, *lines, call.replies.link_off.format(off=off), ""]
 
 
