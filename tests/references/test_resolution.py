@@ -26,6 +26,44 @@ def test_a_part_is_named_with_the_item_it_belongs_to() -> None:
     assert reference.part == "ingredients"
 
 
+@pytest.mark.spec("R-1", "R-8")
+@for_each(
+    ("utterance", "meant"),
+    [
+        ("save number 2", "r2"),
+        ("no, tell me more about the third one", "r3"),
+        ("show me recipe number 3", "r3"),
+        ("the last one", "r3"),
+        ("guarda la segunda", "r2"),
+        ("cuéntame más de la tercera", "r3"),
+        ("háblame del primero", "r1"),
+        ("תשמור את השני", "r2"),
+        ("the second ingredient", "Leek"),
+        ("what is ingredient 3?", "Salt"),
+        ("add its ingredients to my groceries", "ingredients"),
+        ("añade sus ingredientes a la lista", "ingredients"),
+        ("tell me more of its charm", None),
+        ("dime más de 3 personas", None),
+    ],
+)
+def test_numbers_go_on_from_the_list_and_not_from_what_its_item_consists_of(utterance: str, meant: str | None) -> None:
+    recipes = [{"recipe_id": f"r{at}", "title": f"{name} soup"} for at, name in enumerate(["Leek", "Pea", "Fish"], 1)]
+    needs = [{"amount": f"{at} kg", "item": name} for at, name in enumerate(["Water", "Leek", "Salt"], 1)]
+    shown = [
+        *used("search_recipes", recipes),
+        AIMessage("1. Leek soup\n2. Pea soup\n3. Fish soup"),
+        HumanMessage("tell me more about number 1"),
+        *used("get_recipe", {**recipes[0], "ingredients": needs}),
+        AIMessage("Leek soup\nIngredients:\n• 1 kg Water\n• 2 kg Leek\n• 3 kg Salt"),
+    ]
+    found = [
+        reference.part or item.get("recipe_id") or item["item"]
+        for reference in resolve(utterance, shown).references
+        for item in reference.items
+    ]
+    assert found == ([meant] if meant else [])
+
+
 @pytest.mark.spec("R-1")
 def test_a_list_that_is_only_text_gives_its_lines() -> None:
     assert resolve("the second", SCENES["text"]).items == [{"number": 2, "text": "Pepper"}]

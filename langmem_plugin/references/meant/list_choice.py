@@ -13,7 +13,7 @@ _CONSTRUCT = 3  # letters that identify the forms of a Hebrew noun
 
 
 def groups(lists: Sequence[ShownList]) -> list[list[ShownList]]:
-    """Return the lists of each turn that showed any, newest first, without parts and single items told in sentences."""
+    """Return the lists of each turn that showed any, newest first, without single items told in sentences."""
     several = [each for each in lists if len(each.entries) > 1 or each.numbered]
     by_turn = [list(group) for _, group in groupby(several, key=lambda each: each.turn)]
     return by_turn[::-1][:_MOST_GROUPS]
@@ -71,6 +71,8 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
                 return way if isinstance(way, ShownList) and sure else None
         if not generic.issuperset(nouns):
             return _single(position, nouns, lists)
+    if position.sort not in ("all", "both"):  # what an item consists of bears no numbers unless they were printed
+        found = groups([each for each in lists if each.kind != "parts" or each.numbered]) or found
     if (about := qualified(sentence, position)) and position.sort not in ("all", "both"):
         for group in found:
             told = {id(each): _said_of(each, about) for each in group}

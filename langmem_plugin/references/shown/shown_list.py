@@ -78,11 +78,9 @@ class ShownList:
         """The nouns for its items: from the tool, the data and the words above the list."""
         found = {stem(word) for word in WORD.findall(normal(f"{self.title} {self.asked}")) if _PLURAL.search(word)}
         found |= {self.label} if self.label else set()
-        for source in self.sources:
-            found |= source.nouns
-        for entry in self.entries:
-            found |= entry.kind_words
-        return frozenset(found)
+        tools = () if self.kind == "parts" else self.sources  # they gave the item, not what it consists of
+        kinds = (entry.kind_words for entry in self.entries)
+        return frozenset(found).union(*(source.nouns for source in tools), *kinds)
 
     @cached_property
     def item_names(self) -> tuple[list[ItemName], Counter[str]]:
