@@ -39,7 +39,7 @@ _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_cou
 _POOLED = "pgbouncer"  # the parameter that others use to say that there is a pooler
 _OPTION = re.compile(r"(?:-c\s{0,9}+|--)([\w.][\w.-]{0,99}+)=((?:\\.|\S)*+)\s{0,9}+", re.DOTALL)
 _LONGEST_NAME = 63 - len("_index")  # bytes: PostgreSQL cuts off the rest; the vectors' schema has this suffix
-_CONSTRAINT = "23"
+_LOST_TO_OTHERS = "23", "40"  # a constraint, a deadlock
 _FORBIDDEN = "42501"  # insufficient_privilege
 _FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _LOCKED = "55P03"  # lock_not_available
@@ -259,7 +259,7 @@ class PostgreSQL:
     def named(self, error: BaseException | None) -> LangMemError | None:
         """Return our error for one of the driver; None for any other, such as a bug in our SQL."""
         state = getattr(error, "sqlstate", None) or ""
-        if state.startswith(_CONSTRAINT):
+        if state.startswith(_LOST_TO_OTHERS):
             return WriteConflict("another writer was faster: try again")
         if state in _FULL:
             return StorageFull(f"the database cannot be written ({error}): free space on the server")
