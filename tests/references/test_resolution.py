@@ -43,6 +43,8 @@ def test_a_part_is_named_with_the_item_it_belongs_to() -> None:
         ("add its ingredients to my groceries", "ingredients"),
         ("añade sus ingredientes a la lista", "ingredients"),
         ("tell me more of its charm", None),
+        ("what was the second step?", None),
+        ("step 2 is not clear", None),
         ("dime más de 3 personas", None),
     ],
 )
@@ -53,7 +55,7 @@ def test_numbers_go_on_from_the_list_and_not_from_what_its_item_consists_of(utte
         *used("search_recipes", recipes),
         AIMessage("1. Leek soup\n2. Pea soup\n3. Fish soup"),
         HumanMessage("tell me more about number 1"),
-        *used("get_recipe", {**recipes[0], "ingredients": needs}),
+        *used("get_recipe", {**recipes[0], "ingredients": needs, "steps": ["Boil the water.", "Cut the leek."]}),
         AIMessage("Leek soup\nIngredients:\n• 1 kg Water\n• 2 kg Leek\n• 3 kg Salt"),
     ]
     found = [

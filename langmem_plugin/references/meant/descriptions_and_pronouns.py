@@ -298,18 +298,10 @@ def _part(sentence: Sentence, place: int, focus: ItemEntry | None) -> Pointed | 
     """Find a part of the item in focus: "those ingredients", "add the steps"."""
     word, before, after = sentence.at(place), sentence.at(place - 1), sentence.at(place + 1)
     if focus is not None and "marks_object" in before and word.text[:1] in tuple(sentence.language.articles):
-        part = _part_of(focus, word.text)
+        part = focus.part_called(word.text)
         return None if part is None else Pointed([focus], place, place + 1, part=part)
     pointing = "these" in word or (word.any_of("the", "its") and before.any_of("object", "act"))
     if focus is None or not pointing or not after.text.isalpha() or is_stop(after.text):
         return None
-    part = None if after.any_of("act", "copula") else _part_of(focus, after.stem)
+    part = None if after.any_of("act", "copula") else focus.part_called(after.stem)
     return None if part is None else Pointed([focus], place, place + 2, part=part)
-
-
-def _part_of(entry: ItemEntry, noun: str) -> str | None:
-    wanted = {noun, *word_atoms(noun)}
-    for name, words in entry.fields.items():
-        if words & wanted and isinstance(entry.field_value(name), (list, tuple)):
-            return name
-    return None

@@ -69,6 +69,8 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
                 way = _in_group(labelled or titled or called, position)
                 sure = isinstance(way, ShownList) and (position.framed or way.of_data or way.label in nouns)
                 return way if isinstance(way, ShownList) and sure else None
+        if any(each.part_called(noun) for listed in lists[-1:] for each in listed.entries for noun in nouns):
+            return None  # "the second step" of what was told last
         if not generic.issuperset(nouns):
             return _single(position, nouns, lists)
     if position.sort not in ("all", "both"):  # what an item consists of bears no numbers unless they were printed

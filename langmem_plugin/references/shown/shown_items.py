@@ -213,6 +213,12 @@ class ItemEntry:
         """The codes of the item, each as one word without signs: "ej009331jp", "24cr0871"."""
         return tuple(_SIGNS.sub("", normal(text)) for text in self._numberings)
 
+    def part_called(self, noun: str) -> str | None:
+        """Return the name of the field that holds a list and is called so: its "steps"."""
+        wanted = {noun, *word_atoms(noun)}
+        called = (name for name, words in self.fields.items() if words & wanted)
+        return next((name for name in called if isinstance(self.field_value(name), (list, tuple))), None)
+
     def field_value(self, path: str) -> object:
         """Return the value at `name` or `name.inner`."""
         value: object = self.item
