@@ -45,6 +45,9 @@ def test_a_part_is_named_with_the_item_it_belongs_to() -> None:
         ("tell me more of its charm", None),
         ("what was the second step?", None),
         ("step 2 is not clear", None),
+        ("add the ingredients of number 3 to the list", "r3"),
+        ("añade los ingredientes de la tercera", None),
+        ("תוסיף את המרכיבים של השלישי", "r3"),
         ("dime más de 3 personas", None),
     ],
 )

@@ -15,6 +15,7 @@ from langmem_plugin.references.words import KEYS, SCALES
 _MOST_WORDS = 6
 _DEGREES = ("er", "est", "worst", "worse")
 _MOST_ASKED = 12
+_PLACES = "marker", "digit", "ordinal", "last"
 _CONTAINERS = frozenset(KEYS["container"])
 _AGES = frozenset(KEYS["age"])
 
@@ -295,13 +296,14 @@ def _of_kind(place: int, ledger: Ledger, noun: str) -> Pointed | None:
 
 
 def _part(sentence: Sentence, place: int, focus: ItemEntry | None) -> Pointed | None:
-    """Find a part of the item in focus: "those ingredients", "add the steps"."""
+    """Find a part of the item in focus: "those ingredients", "add the steps"; not "the steps of number 2"."""
     word, before, after = sentence.at(place), sentence.at(place - 1), sentence.at(place + 1)
-    if focus is not None and "marks_object" in before and word.text[:1] in tuple(sentence.language.articles):
-        part = focus.part_called(word.text)
-        return None if part is None else Pointed([focus], place, place + 1, part=part)
+    marked = "marks_object" in before and word.text[:1] in tuple(sentence.language.articles)
     pointing = "these" in word or (word.any_of("the", "its") and before.any_of("object", "act"))
-    if focus is None or not pointing or not after.text.isalpha() or is_stop(after.text):
+    named = pointing and after.text.isalpha() and not is_stop(after.text) and not after.any_of("act", "copula")
+    noun, end = (word.text, place + 1) if marked else (after.stem, place + 2)
+    theirs = "of" in sentence.at(end) and any(sentence.at(end + each).any_of(*_PLACES) for each in (1, 2))
+    if focus is None or theirs or not (marked or named):
         return None
-    part = None if after.any_of("act", "copula") else focus.part_called(after.stem)
-    return None if part is None else Pointed([focus], place, place + 2, part=part)
+    part = focus.part_called(noun)
+    return None if part is None else Pointed([focus], place, end, part=part)

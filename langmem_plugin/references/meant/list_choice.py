@@ -150,8 +150,7 @@ def _in_group(group: Sequence[ShownList], position: Position) -> ShownList | boo
         if main is not None and main.of_data and not _has(main, position):
             return None if main.kind == "prose" else False
         return main if main is not None and _has(main, position) else (False if printed else None)
-    main = _main(printed) if printed and position.ordered else None
-    main = main or _main(group)
+    main = (_main(printed) if position.ordered else None) or _main(group)
     return main if main is not None and _has(main, position) else False
 
 
@@ -171,9 +170,8 @@ def _has(listed: ShownList, position: Position) -> bool:
         return not position.count or position.count == len(listed.entries)
     if position.count:
         return position.count <= len(listed.entries)
-    if position.ordered:
-        return all(listed.at(number) for number in position.numbers)
-    return all(listed.item(number) for number in position.numbers)
+    held = listed.at if position.ordered else listed.item
+    return all(map(held, position.numbers))
 
 
 def newest_data(lists: Sequence[ShownList]) -> ShownList | None:
