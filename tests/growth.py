@@ -8,7 +8,7 @@ _FAST = 0.003  # seconds: below it nobody waits, and nothing can be measured
 _TOO_SLOW = 3.0
 
 
-def is_linear(work: Callable[[str], object], text_of: Callable[[int], str], length: int = 8_000) -> bool:
+def is_linear(work: Callable[[str], object], text_of: Callable[[int], str], length: int = 16_000) -> bool:
     """Whether four times the text takes about four times as long; a square takes 16 times, a cube 64 times."""
     shorter = _seconds(work, text_of(length))
     if shorter > _TOO_SLOW:

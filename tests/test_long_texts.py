@@ -102,9 +102,9 @@ def test_long_results_and_long_replies_are_matched_in_time(result_of):
         return "\n".join(f"{number}. Soup {number}" for number in range(1, length // 12))
 
     for utterance in ("save number 2", "all but 1 and 3"):
-        assert is_linear(lambda text, said=utterance: resolved(said, shown(text, reply(len(text)))), result_of, 3_000)
+        assert is_linear(lambda text, said=utterance: resolved(said, shown(text, reply(len(text)))), result_of, 8_000)
     for utterance in ("the cheapest one", "Soup 7 please"):
-        assert is_linear(lambda text, said=utterance: resolved(said, shown(text)), result_of, 3_000)
+        assert is_linear(lambda text, said=utterance: resolved(said, shown(text)), result_of, 8_000)
 
 
 @pytest.mark.spec("C-13")

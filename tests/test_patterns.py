@@ -63,7 +63,7 @@ def _is_slow(use: Use, attack: tuple[str, str, str]) -> bool:
     started = time.thread_time()
     use(_text(attack, _SHORT))
     taken = time.thread_time() - started
-    return taken > _HOPELESS or (taken > _SLOW and not is_linear(use, lambda length: _text(attack, length), _SHORT))
+    return taken > _HOPELESS or (taken > _SLOW and not is_linear(use, lambda length: _text(attack, length), 2_000))
 
 
 def _text(attack: tuple[str, str, str], length: int) -> str:
