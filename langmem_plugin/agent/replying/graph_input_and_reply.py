@@ -138,8 +138,8 @@ class GraphRun:
         given = [value.get("messages") if isinstance(value, dict) else value for _, _, value in written]
         held = [each for one in given if isinstance(one, list) for each in one]
         done = [each for each in held if getattr(each, "tool_call_id", "") in calls]
-        # A question ends with the checkpoint that it was asked on top of.
-        if ends_question if any(channel == INTERRUPT for _, channel, _ in written) else done:
+        is_asked = any(channel == INTERRUPT for _, channel, _ in written)
+        if (is_asked and ends_question) or (done and not is_asked):  # what is put on top of a question ends it
             self.parts.sessions.put_messages(self.config, [*said, *done])
 
     def text(self, result: Any, own: Sequence[BaseMessage]) -> str:
